@@ -86,3 +86,40 @@ fn counted(kernel: &Listing, [shared, alu, multiplier, all]: Lanes) -> String {
     let title = kernel.title().replace(", ", "; ");
     format!("{},{title},{shared:.3},{alu:.3},{multiplier:.3},{all:.3}\n", kernel.name)
 }
+
+#[cfg(test)]
+mod tests {
+    use lanecrypt_roof::clocks;
+
+    use super::*;
+
+    /// The rule of the ledger against a GPU: nothing is faster than it says, and a pipe by itself is as fast.
+    #[test]
+    fn recorded_rates_are_what_the_ledger_says() {
+        let counted = fs::read_to_string(root().join(COUNTED_FILE)).expect("it is committed");
+        let roof = |name: &str| {
+            let line = counted.lines().find_map(|line| line.strip_prefix(&format!("{name},")));
+            let lanes = line.expect(name).split(',').skip(1).map(|lanes| lanes.parse());
+            let lanes = lanes.collect::<Result<Vec<f64>, _>>().expect("numbers");
+            1.0 / clocks(&lanes.try_into().expect("four pipes"))
+        };
+        let records = fs::read_dir(root().join("benches/record")).expect("records");
+        let paths = records.map(|record| record.expect("a record").path().join("rates.json"));
+        let mut compared = 0;
+        for path in paths.filter(|path| path.exists()) {
+            let text = fs::read_to_string(&path).expect("it can be read");
+            let record: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            for rate in record["rates"].as_array().expect("rates") {
+                let name = rate["name"].as_str().expect("a name");
+                let reached = rate["steps_per_clock"].as_f64().expect("a rate") / roof(name);
+                // Conflicts of banks, and of registers' ports, are none of the ledger's.
+                let has_conflicts =
+                    name.ends_with("-in-one-copy") || name.ends_with("-of-registers");
+                let least = if has_conflicts { 0.0 } else { 0.93 };
+                assert!((least..1.02).contains(&reached), "{name}: {reached:.3} of the ledger's");
+                compared += 1;
+            }
+        }
+        assert!(compared > 10, "{compared} rates");
+    }
+}
