@@ -99,7 +99,7 @@ mod tests {
         let counted = fs::read_to_string(root().join(COUNTED_FILE)).expect("it is committed");
         let roof = |name: &str| {
             let line = counted.lines().find_map(|line| line.strip_prefix(&format!("{name},")));
-            let lanes = line.expect(name).split(',').skip(1).map(|lanes| lanes.parse());
+            let lanes = line.expect(name).split(',').skip(1).map(str::parse);
             let lanes = lanes.collect::<Result<Vec<f64>, _>>().expect("numbers");
             1.0 / clocks(&lanes.try_into().expect("four pipes"))
         };
