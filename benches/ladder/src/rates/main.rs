@@ -106,7 +106,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     let properties = device.properties();
     let mut record = Record {
         machine: properties.into(),
-        shared_kib: u32::try_from(properties.shared_bytes_per_block >> 10)?,
+        shared_kib: properties.shared_bytes_per_block >> 10,
         rates: Vec::new(),
         copy: None,
     };
@@ -190,7 +190,7 @@ fn rate(kernel: Kernel, listing: &Listing, numbers: &DeviceBuffer, samples: usiz
         })?;
         seconds.push(took.as_secs_f64());
         output.read(0, &mut readings)?;
-        Ok(taken(&readings))
+        Ok(f64::from(taken(&readings)))
     })?;
     seconds.sort_by(f64::total_cmp);
     let of_a_multiprocessor = threads / u64::from(device.properties().multiprocessors);
@@ -206,7 +206,7 @@ fn rate(kernel: Kernel, listing: &Listing, numbers: &DeviceBuffer, samples: usiz
 
 /// Cycles from the first reading on a multiprocessor to the last: the median of all multiprocessors. A reading is the
 /// multiprocessor, its clock at the start of a thread and at the end, and a word that says nothing.
-fn taken(readings: &[u8]) -> f64 {
+fn taken(readings: &[u8]) -> u32 {
     let mut of = BTreeMap::<_, Vec<_>>::new();
     for reading in readings.as_chunks::<BLOCK>().0 {
         let mut words = reading.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
@@ -218,10 +218,10 @@ fn taken(readings: &[u8]) -> f64 {
         let since = |clock: u32| clock.wrapping_sub(clocks[0].0).cast_signed();
         let start = clocks.iter().map(|(start, _)| since(*start)).min();
         let end = clocks.iter().map(|(_, end)| since(*end)).max();
-        f64::from(end.unwrap_or(0)) - f64::from(start.unwrap_or(0))
+        end.unwrap_or(0).abs_diff(start.unwrap_or(0))
     };
-    let mut all: Vec<f64> = of.values().map(cycles).collect();
-    all.sort_by(f64::total_cmp);
+    let mut all: Vec<u32> = of.values().map(cycles).collect();
+    all.sort_unstable();
     all[all.len() / 2]
 }
 
@@ -322,9 +322,9 @@ mod tests {
             let words = readings.iter().flat_map(|[number, start, end]| [*number, *start, *end, 7]);
             taken(&words.flat_map(u32::to_le_bytes).collect::<Vec<_>>())
         };
-        assert_eq!(taken(&[[3, 100, 900], [3, 90, 1000]]), 910.0);
+        assert_eq!(taken(&[[3, 100, 900], [3, 90, 1000]]), 910);
         // Over the end of the clock's 32 bits, on the second of three multiprocessors.
-        assert_eq!(taken(&[[0, 5, 10], [1, u32::MAX - 9, 20], [2, 7, 90]]), 30.0);
+        assert_eq!(taken(&[[0, 5, 10], [1, u32::MAX - 9, 20], [2, 7, 90]]), 30);
     }
 
     #[test]
