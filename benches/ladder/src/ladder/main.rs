@@ -6,7 +6,6 @@ mod work;
 
 use std::{
     fmt::Write as _,
-    fs,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -14,7 +13,7 @@ use std::{
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::Parser;
 use lanecrypt_cuda::Device;
-use lanecrypt_ladder::{Listing, Machine, Timing, measure, replace};
+use lanecrypt_ladder::{Listing, Machine, Outputs, Timing, measure};
 use lanecrypt_roof::grouped;
 use serde::Serialize;
 
@@ -46,15 +45,8 @@ struct Arguments {
     /// Runs the rungs as C++ on this CPU, which checks them, also for races, and says nothing about speed.
     #[arg(long, conflicts_with = "once")]
     host: bool,
-    /// Writes a record to this folder: the figures as ladder.json, and the table as report.md.
-    #[arg(long, value_name = "FOLDER")]
-    out: Option<PathBuf>,
-    /// Writes the figures as JSON to this file.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Writes the table as CSV to this file.
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 /// What ran on which machine.
@@ -131,21 +123,9 @@ fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     print!("{}", record.table());
-    let json = serde_json::to_string_pretty(&record)? + "\n";
-    if let Some(folder) = &arguments.out {
-        fs::create_dir_all(folder)?;
-        replace(&folder.join("ladder.json"), &json)?;
-        let title = format!("# The ladder on an {}", record.machine.gpu);
-        let text = format!("{title}\n\n```text\n{}```\n", record.table());
-        replace(&folder.join("report.md"), &text)?;
-    }
-    if let Some(path) = &arguments.json {
-        replace(path, &json)?;
-    }
-    if let Some(path) = &arguments.csv {
-        replace(path, &record.csv())?;
-    }
-    Ok(())
+    let report =
+        format!("# The ladder on an {}\n\n```text\n{}```\n", record.machine.gpu, record.table());
+    arguments.outputs.write("ladder", &record, &report, &record.csv())
 }
 
 /// Checks all rungs on this CPU. A race ends the program.

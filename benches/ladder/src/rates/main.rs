@@ -2,14 +2,14 @@
 //! memory is copied. `cargo xtask rates` builds what it runs.
 
 use std::{
-    collections::BTreeMap, fmt::Write as _, fs, path::PathBuf, process::ExitCode, thread,
+    collections::BTreeMap, fmt::Write as _, path::PathBuf, process::ExitCode, thread,
     time::Duration,
 };
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Parser;
 use lanecrypt_cuda::{Device, DeviceBuffer};
-use lanecrypt_ladder::{Entry, Job, Listing, Machine, Place, read, replace};
+use lanecrypt_ladder::{Entry, Job, Listing, Machine, Outputs, Place, read};
 use lanecrypt_roof::{Card, clocks};
 use serde::{Deserialize, Serialize};
 
@@ -29,15 +29,8 @@ struct Arguments {
     /// Launches that are measured, of which the median counts; there is a quarter of a second between them.
     #[arg(long, default_value_t = 11)]
     samples: usize,
-    /// Writes a record to this folder: the figures as rates.json and rates.csv, and the table as report.md.
-    #[arg(long, value_name = "FOLDER")]
-    out: Option<PathBuf>,
-    /// Writes the figures as JSON to this file.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Writes the table as CSV to this file.
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 /// A kernel before it runs.
@@ -120,31 +113,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     print!("{}\n{}\n{}", record.machine.gpu, record.table(), record.card());
-    write(arguments, &record)
-}
-
-fn write(arguments: &Arguments, record: &Record) -> Result<()> {
-    let json = serde_json::to_string_pretty(record)? + "\n";
-    if let Some(folder) = &arguments.out {
-        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        replace(&folder.join("rates.json"), &json)?;
-        replace(&folder.join("rates.csv"), &record.csv())?;
-        let text = format!(
-            "# Rates of an {}\n\nSteps of all threads of a multiprocessor per clock cycle, and how many the fullest pipe has room \
-             for.\n\n{}\nThe card, {}",
-            record.machine.gpu,
-            record.table(),
-            record.card(),
-        );
-        replace(&folder.join("report.md"), &text)?;
-    }
-    if let Some(path) = &arguments.json {
-        replace(path, &json)?;
-    }
-    if let Some(path) = &arguments.csv {
-        replace(path, &record.csv())?;
-    }
-    Ok(())
+    arguments.outputs.write("rates", &record, &record.report(), &record.csv())
 }
 
 /// Words in which no pattern meets that of banks, the same in each run.
@@ -293,6 +262,17 @@ impl Record {
             is_measured: true,
         };
         format!("for `cargo xtask roof CIPHER --card` and the calculator: \"{}\"\n", card.text())
+    }
+
+    /// The page of a record.
+    fn report(&self) -> String {
+        format!(
+            "# Rates of an {}\n\nSteps of all threads of a multiprocessor per clock cycle, and how many the fullest pipe has room \
+             for.\n\n{}\nThe card, {}",
+            self.machine.gpu,
+            self.table(),
+            self.card(),
+        )
     }
 
     fn csv(&self) -> String {
