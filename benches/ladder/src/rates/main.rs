@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use clap::Parser;
 use lanecrypt_cuda::{Device, DeviceBuffer};
 use lanecrypt_ladder::{Entry, Job, Listing, Machine, Outputs, Place, read};
-use lanecrypt_roof::{Card, clocks};
+use lanecrypt_roof::{Card, clocks, grouped};
 use serde::{Deserialize, Serialize};
 
 /// Measures the pipes of this GPU's multiprocessors and its memory.
@@ -243,7 +243,8 @@ impl Record {
             let _ = write!(
                 text,
                 "\n| memory                 | GB/s, read and written |\n|------------------------|------------------------|\n| \
-                 {COPY:<22} | {copy:>22.0} |\n"
+                 {COPY:<22} | {:>22} |\n",
+                grouped(copy),
             );
         }
         text
