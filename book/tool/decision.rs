@@ -35,7 +35,7 @@ const QUESTIONS: [Question; 4] = [
         ask: ["Are 32 copies of the tables of a round", "more than 227 KiB (on small cards 99)?"],
         yes: "bits",
         colour: "k1",
-        ciphers: "without a circuit: one copy of the tables",
+        ciphers: "no circuit: the tables in one copy",
     },
     Question {
         ask: ["F logic functions for a block, L words", "looked up: is F less than 2 L?"],
