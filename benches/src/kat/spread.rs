@@ -6,8 +6,8 @@
 //! ones reach nothing new in a kernel, a launch or a mode. Of messages of files of their own, the longest that it
 //! runs, every family gets one of each mode, and of a Monte Carlo chain, which is one block a thousand times, one family
 //! runs all. On the CPU
-//! every backend runs every line but long messages, each of which runs on one of them: a longer buffer
-//! is more of the same batches than a MiB has, and key sizes are those of the shorter messages. A GPU's families run
+//! every backend runs every line but long messages, of which it gets one of each mode: a longer buffer
+//! is more of the same batches, and key sizes are those of the shorter messages. A GPU's families run
 //! every line but those that are one launch per block: of Monte Carlo steps each gets one of every class, and a
 //! long message in CBC runs on one of them, since the others have CBC in shorter vectors.
 
@@ -147,9 +147,7 @@ pub(super) fn leaving(
         }
         for lines in classes.into_values() {
             let turns = match (group, cases[lines[0]].line) {
-                (Group::Cpu | Group::Gpu, Line::Message(_)) | (Group::Families, Line::Chain(_)) => {
-                    Turns::Once
-                }
+                (Group::Gpu, Line::Message(_)) | (Group::Families, Line::Chain(_)) => Turns::Once,
                 (Group::Families, _) if is_on_a_cpu => Turns::OneEach,
                 _ => Turns::All,
             };
