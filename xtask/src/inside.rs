@@ -20,7 +20,7 @@ const COUNTED: [(&str, [u64; 3]); 3] =
 
 /// Builds the kernels and runs them: on the GPU, or where there is none on this CPU.
 pub(crate) fn run_task(on_host: bool, options: &[String]) -> Result<()> {
-    let is_help = options.iter().any(|option| option == "--help" || option == "-h");
+    let is_help = listings::is_help(options);
     let on_host = listings::is_on_host(on_host, is_help, "kernels");
     if !is_help {
         build(on_host)?;
@@ -52,7 +52,7 @@ fn program() -> Result<PathBuf> {
 /// Builds the kernels and the runner, without its symbols, into one folder.
 pub(crate) fn pack() -> Result<()> {
     build(false)?;
-    run(command("strip").arg("-o").arg(folder().join("inside")).arg(program()?))?;
+    listings::pack("inside", &folder())?;
     println!("{}: copy it to the machine and run `./inside .` there", folder().display());
     Ok(())
 }

@@ -27,7 +27,7 @@ const HEADER: &str = "rung,shared,alu,multiplier,all";
 /// Builds the rungs and runs them: on the GPU, or where there is none on this CPU.
 pub(crate) fn run_task(on_host: bool, options: &[String]) -> Result<()> {
     let folder = folder();
-    let is_help = options.iter().any(|option| option == "--help" || option == "-h");
+    let is_help = listings::is_help(options);
     let on_host = listings::is_on_host(on_host, is_help, "rungs");
     if !is_help {
         build(&folder, on_host, Mode::Write)?;
@@ -91,7 +91,7 @@ pub(crate) fn program() -> Result<PathBuf> {
 pub(crate) fn pack() -> Result<()> {
     let folder = folder();
     build(&folder, false, Mode::Write)?;
-    run(command("strip").arg("-o").arg(folder.join("ladder")).arg(program()?))?;
+    listings::pack("ladder", &folder)?;
     for script in ["ladder/measure.sh", "counters.sh"] {
         let name = Path::new(script).file_name().context("a name")?;
         copy(&root().join("book/listings").join(script), &folder.join(name))?;

@@ -42,6 +42,16 @@ pub(crate) fn is_on_host(asked: bool, is_help: bool, what: &str) -> bool {
     true
 }
 
+/// Whether options ask for help, for which nothing is built but the program.
+pub(crate) fn is_help(options: &[String]) -> bool {
+    options.iter().any(|option| option == "--help" || option == "-h")
+}
+
+/// Puts the program, without its symbols, into the folder of what it runs.
+pub(crate) fn pack(name: &str, folder: &Path) -> Result<()> {
+    run(command("strip").arg("-o").arg(folder.join(name)).arg(program(name)?))
+}
+
 /// Builds the programs that run listings as those that measure, and returns this one.
 pub(crate) fn program(name: &str) -> Result<PathBuf> {
     run(cargo().args(["build", "--quiet", "--release", "--package", "lanecrypt-ladder"]))?;

@@ -1,10 +1,7 @@
 //! Rates of a multiprocessor's pipes: `cargo xtask rates` compiles the kernels in `kernels/rates`, counts what a step takes of
 //! the pipes, and hands all to the program `rates` of `benches/ladder`.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::PathBuf};
 
 use anyhow::Result;
 use lanecrypt_cuda::compiler::ON_DEVICE;
@@ -27,7 +24,9 @@ const BLOCKS: u64 = 4096;
 
 /// Builds the kernels and runs them.
 pub(crate) fn run_task(options: &[String]) -> Result<()> {
-    build(Mode::Write)?;
+    if !listings::is_help(options) {
+        build(Mode::Write)?;
+    }
     run(command(listings::program("rates")?).arg(folder()).args(options))
 }
 
@@ -40,7 +39,7 @@ pub(crate) fn check() -> Result<()> {
 pub(crate) fn pack() -> Result<()> {
     build(Mode::Write)?;
     let folder = folder();
-    run(command("strip").arg("-o").arg(folder.join("rates")).arg(listings::program("rates")?))?;
+    listings::pack("rates", &folder)?;
     println!("{}: copy it to the machine and run `./rates .` there", folder.display());
     Ok(())
 }
@@ -60,7 +59,8 @@ fn build(mode: Mode) -> Result<()> {
     };
     let known = listings.compile(&listings.read()?, &folder, |kernel, ptx| {
         let steps = kernel.number_of("steps")?;
-        let lanes = lanes(kernel, ptx)?.map(|lanes| lanes / f64::from(steps));
+        let lanes = kernel.lanes_of(ptx, 0, (BLOCKS, [0, 1, 0]))?;
+        let lanes = lanes.map(|lanes| lanes / f64::from(steps));
         let mut json = kernel.json(Some(lanes));
         json["steps"] = steps.into();
         Ok((json, counted(kernel, lanes)))
@@ -69,16 +69,8 @@ fn build(mode: Mode) -> Result<()> {
     let counted = format!("{HEADER}\n{}", counted.concat());
     let counted = [(COUNTED_FILE.to_owned(), counted.into_bytes())];
     generated::ensure(&counted, mode, "cargo xtask rates")?;
-    write(&folder, &known)
-}
-
-fn write(folder: &Path, known: &[serde_json::Value]) -> Result<()> {
-    Ok(fs::write(folder.join("rates.json"), serde_json::to_string_pretty(known)? + "\n")?)
-}
-
-/// What a block takes of the pipes, by the rule of the ledger.
-fn lanes(kernel: &Listing, ptx: &str) -> Result<Lanes> {
-    kernel.lanes_of(ptx, 0, (BLOCKS, [0, 1, 0]))
+    fs::write(folder.join("rates.json"), serde_json::to_string_pretty(&known)? + "\n")?;
+    Ok(())
 }
 
 /// A kernel's line of what was counted: its title has no comma where a semicolon serves.

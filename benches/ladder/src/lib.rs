@@ -177,6 +177,26 @@ pub struct Timing {
     pub binds: Option<&'static str>,
 }
 
+/// Whether a kernel of this name is to run: where none was asked for, or a part of its name.
+#[must_use]
+pub fn is_asked(only: &[String], name: &str) -> bool {
+    only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
+}
+
+/// What `sample` returns, so many times but at least once, in order, with a quarter of a second's pause before each.
+///
+/// # Errors
+/// Those of `sample`.
+pub fn sampled(samples: usize, mut sample: impl FnMut() -> Result<f64>) -> Result<Vec<f64>> {
+    let mut all = Vec::new();
+    for _ in 0..samples.max(1) {
+        thread::sleep(Duration::from_millis(250));
+        all.push(sample()?);
+    }
+    all.sort_by(f64::total_cmp);
+    Ok(all)
+}
+
 /// Measures `run`, which goes through this number of blocks of 16 bytes and returns the device's time, with a quarter of a second
 /// between the samples.
 ///
@@ -189,12 +209,7 @@ pub fn measure(
     (blocks, samples): (u64, usize),
     mut run: impl FnMut() -> Result<Duration>,
 ) -> Result<Timing> {
-    let mut times = Vec::new();
-    for _ in 0..samples.max(1) {
-        thread::sleep(Duration::from_millis(250));
-        times.push(run()?.as_secs_f64());
-    }
-    times.sort_by(f64::total_cmp);
+    let times = sampled(samples, || Ok(run()?.as_secs_f64()))?;
     let seconds = times[times.len() / 2];
     let resources = listing.resources()?;
     Ok(Timing {

@@ -9,7 +9,7 @@ use std::{fmt::Write as _, fs, path::PathBuf, process::ExitCode};
 use anyhow::{Result, anyhow, ensure};
 use clap::Parser;
 use lanecrypt_cuda::Device;
-use lanecrypt_ladder::{Entry, Machine, Place, Timing, measure, replace};
+use lanecrypt_ladder::{Entry, Machine, Place, Timing, is_asked, measure, replace};
 use lanecrypt_roof::grouped;
 use serde::Serialize;
 
@@ -77,9 +77,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<()> {
     let mut entries: Vec<Entry> =
         lanecrypt_ladder::read(&arguments.folder, "listings.json", "inside")?;
-    let is_asked =
-        |entry: &Entry| arguments.only.iter().any(|part| entry.name.contains(part.as_str()));
-    entries.retain(|entry| arguments.only.is_empty() || is_asked(entry));
+    entries.retain(|entry| is_asked(&arguments.only, &entry.name));
     ensure!(!entries.is_empty(), "no kernel has such a name");
     if arguments.host {
         for entry in &entries {

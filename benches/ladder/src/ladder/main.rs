@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::Parser;
 use lanecrypt_cuda::Device;
-use lanecrypt_ladder::{Listing, Machine, Outputs, Timing, measure};
+use lanecrypt_ladder::{Listing, Machine, Outputs, Timing, is_asked, measure};
 use lanecrypt_roof::grouped;
 use serde::Serialize;
 
@@ -84,9 +84,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<()> {
     let mut rungs: Vec<Rung> = lanecrypt_ladder::read(&arguments.folder, "rungs.json", "ladder")?;
-    let is_asked =
-        |rung: &Rung| arguments.only.iter().any(|part| rung.entry.name.contains(part.as_str()));
-    rungs.retain(|rung| arguments.only.is_empty() || is_asked(rung));
+    rungs.retain(|rung| is_asked(&arguments.only, &rung.entry.name));
     ensure!(!rungs.is_empty(), "no rung has such a name");
     let bytes = arguments.bytes.unwrap_or(if arguments.host { GIB / 1024 } else { GIB });
     ensure!(bytes > 0 && bytes.is_multiple_of(16), "{bytes} bytes are no whole blocks");

@@ -1,15 +1,12 @@
 //! `rates`: measures how many instructions of each kind a multiprocessor of this GPU runs per clock cycle, and how fast its
 //! memory is copied. `cargo xtask rates` builds what it runs.
 
-use std::{
-    collections::BTreeMap, fmt::Write as _, path::PathBuf, process::ExitCode, thread,
-    time::Duration,
-};
+use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Parser;
 use lanecrypt_cuda::{Device, DeviceBuffer};
-use lanecrypt_ladder::{Entry, Job, Listing, Machine, Outputs, Place, read};
+use lanecrypt_ladder::{Entry, Job, Listing, Machine, Outputs, Place, is_asked, read, sampled};
 use lanecrypt_roof::{Card, clocks, grouped};
 use serde::{Deserialize, Serialize};
 
@@ -90,8 +87,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<()> {
     let mut kernels: Vec<Kernel> = read(&arguments.folder, "rates.json", "rates")?;
-    let is_asked = |name: &str| arguments.only.iter().any(|part| name.contains(part.as_str()));
-    kernels.retain(|kernel| arguments.only.is_empty() || is_asked(&kernel.entry.name));
+    kernels.retain(|kernel| is_asked(&arguments.only, &kernel.entry.name));
     ensure!(!kernels.is_empty(), "no kernel has such a name");
     let device = Device::default().map_err(|error| {
         anyhow!("rates are a GPU's, and none is here: {error}. `cargo xtask roof` predicts without")
@@ -129,14 +125,9 @@ fn numbers() -> Vec<u8> {
     (0..NUMBERS).flat_map(next).collect()
 }
 
-/// A median, after a quarter of a second's pause before each sample.
-fn median(samples: usize, mut sample: impl FnMut() -> Result<f64>) -> Result<f64> {
-    let mut all = Vec::new();
-    for _ in 0..samples.max(1) {
-        thread::sleep(Duration::from_millis(250));
-        all.push(sample()?);
-    }
-    all.sort_by(f64::total_cmp);
+/// The median of samples.
+fn median(samples: usize, sample: impl FnMut() -> Result<f64>) -> Result<f64> {
+    let all = sampled(samples, sample)?;
     Ok(all[all.len() / 2])
 }
 
