@@ -278,7 +278,7 @@ impl<I: Implementation> Cipher<I> {
     #[inline(never)]
     fn chains(&self, chains: Chains<'_, '_, '_>) -> Result<(), Error> {
         let call = Call::new(&self.implementation);
-        chains.run_by(I::BlockSize::USIZE, |registers| {
+        chains.run_by(I::BlockSize::USIZE, &mut |registers| {
             call.encrypt(InOutBuf::from(registers).into_chunks().0);
             Ok(())
         })

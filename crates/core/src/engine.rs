@@ -135,7 +135,7 @@ pub trait Engine: fmt::Debug + Send + Sync {
     fn run_chains(&self, chains: Chains<'_, '_, '_>) -> Result<(), Error> {
         let block = self.block_bytes();
         chains.check(block)?;
-        chains.run_by(block, |registers| self.ecb(Direction::Encrypt, registers.into()))
+        chains.run_by(block, &mut |registers| self.ecb(Direction::Encrypt, registers.into()))
     }
 
     /// How a call of [`ecb`](Self::ecb) runs `blocks` blocks, at least one, where the engine knows:

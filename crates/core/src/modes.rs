@@ -37,9 +37,11 @@ pub(crate) const MAX_BLOCK: usize = 16;
 ///
 /// # Panics
 /// For [`Operation::Ecb`], which is the engine's to run.
+///
+/// One for all engines, whose types would have each its own: a third of what a cipher's crate compiles to.
 #[inline(never)] // its scratch memory would be on the stack of the engine's own ECB, too
-pub fn by_ecb<E: Engine + ?Sized>(
-    engine: &E,
+pub fn by_ecb(
+    engine: &dyn Engine,
     operation: Operation<'_>,
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {

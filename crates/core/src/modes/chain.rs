@@ -246,8 +246,8 @@ impl ChainedMode {
 
 /// A serial operation over whole blocks by ECB, a block at a time: engines may have blocks of any length, which
 /// `OneByOne` has as a type.
-pub(super) fn one_by_one_by_ecb<E: Engine + ?Sized>(
-    engine: &E,
+pub(super) fn one_by_one_by_ecb(
+    engine: &dyn Engine,
     operation: Operation<'_>,
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
@@ -276,8 +276,8 @@ pub(super) fn one_by_one_by_ecb<E: Engine + ?Sized>(
 }
 
 /// CBC decryption by ECB.
-pub(super) fn cbc_decrypt_by_ecb<E: Engine + ?Sized>(
-    engine: &E,
+pub(super) fn cbc_decrypt_by_ecb(
+    engine: &dyn Engine,
     iv: &[u8],
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
@@ -301,8 +301,8 @@ pub(super) fn cbc_decrypt_by_ecb<E: Engine + ?Sized>(
 }
 
 /// CFB decryption by ECB.
-pub(super) fn cfb_decrypt_by_ecb<E: Engine + ?Sized>(
-    engine: &E,
+pub(super) fn cfb_decrypt_by_ecb(
+    engine: &dyn Engine,
     iv: &[u8],
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {

@@ -46,8 +46,8 @@ pub fn ctr_with<E: Engine + ?Sized>(
 }
 
 /// [`Operation::Ctr`] by ECB.
-pub(super) fn ctr_by_ecb<E: Engine + ?Sized>(
-    engine: &E,
+pub(super) fn ctr_by_ecb(
+    engine: &dyn Engine,
     first: Counter,
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
@@ -55,8 +55,8 @@ pub(super) fn ctr_by_ecb<E: Engine + ?Sized>(
 }
 
 /// [`Operation::Ctr32Le`] by ECB.
-pub(super) fn ctr32_le_by_ecb<E: Engine + ?Sized>(
-    engine: &E,
+pub(super) fn ctr32_le_by_ecb(
+    engine: &dyn Engine,
     first: Counter,
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
@@ -68,8 +68,8 @@ pub(super) fn ctr32_le_by_ecb<E: Engine + ?Sized>(
 }
 
 /// [`Operation::Ctr32`] by CTR: up to where it wraps it counts as the whole block does.
-pub(super) fn ctr32_by_ctr<E: Engine + ?Sized>(
-    engine: &E,
+pub(super) fn ctr32_by_ctr(
+    engine: &dyn Engine,
     first: Counter,
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {

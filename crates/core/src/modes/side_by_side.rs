@@ -280,7 +280,7 @@ impl SerialMode {
         self,
         registers: &mut [u8],
         row: &mut [u8],
-        mut encrypt: impl FnMut(&mut [u8]) -> Result<(), Error>,
+        encrypt: &mut Encrypt<'_>,
     ) -> Result<(), Error> {
         if self == Self::Cbc {
             xor(registers, row);
@@ -296,6 +296,9 @@ impl SerialMode {
         Ok(())
     }
 }
+
+/// What encrypts a block of each message, their registers: by reference, so that the code above it is there once.
+type Encrypt<'a> = dyn FnMut(&mut [u8]) -> Result<(), Error> + 'a;
 
 /// Some bytes of several messages, whole blocks of all of them, that run side by side.
 #[repr(C)] // `ct` knows where the texts are, which are public but for what they point to
@@ -353,7 +356,7 @@ impl<'inp, 'out> Chains<'_, 'inp, 'out> {
     pub fn run_by(
         self,
         block: usize,
-        encrypt: impl FnMut(&mut [u8]) -> Result<(), Error>,
+        encrypt: &mut Encrypt<'_>,
     ) -> Result<(), Error> {
         if self.bytes.is_empty() {
             return Ok(());
@@ -367,11 +370,7 @@ impl<'inp, 'out> Chains<'_, 'inp, 'out> {
 
     #[allow(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn run_by_of(
-        self,
-        block: usize,
-        mut encrypt: impl FnMut(&mut [u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn run_by_of(self, block: usize, encrypt: &mut Encrypt<'_>) -> Result<(), Error> {
         let Self { texts, registers, bytes, mode } = self;
         let room = STACK_CHUNK.min(registers.len() * (bytes.len() / block));
         wiped(&mut [0; STACK_CHUNK][..room], |rows| {
@@ -382,7 +381,7 @@ impl<'inp, 'out> Chains<'_, 'inp, 'out> {
                     let bytes = at..bytes.end.min(at + most);
                     let rows = &mut rows[..bytes.len() / block * registers.len()];
                     let mut chains = Chains { texts, registers, bytes, mode };
-                    chains.run_rows(block, rows, &mut encrypt)?;
+                    chains.run_rows(block, rows, encrypt)?;
                 }
             }
             Ok(())
@@ -397,7 +396,7 @@ impl<'inp, 'out> Chains<'_, 'inp, 'out> {
         &mut self,
         block: usize,
         rows: &mut [u8],
-        mut encrypt: impl FnMut(&mut [u8]) -> Result<(), Error>,
+        encrypt: &mut Encrypt<'_>,
     ) -> Result<(), Error> {
         let width = self.registers.len();
         // By places: chunks of rows would take a division for each message.
@@ -409,7 +408,7 @@ impl<'inp, 'out> Chains<'_, 'inp, 'out> {
             }
         }
         for row in rows.chunks_exact_mut(width) {
-            self.mode.run_row(self.registers, row, &mut encrypt)?;
+            self.mode.run_row(self.registers, row, encrypt)?;
         }
         for (lane, text) in self.texts.iter_mut().enumerate() {
             let mut place = lane * block;

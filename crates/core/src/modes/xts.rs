@@ -227,8 +227,8 @@ fn short_units<E: Engine + ?Sized>(
 }
 
 /// [`Operation::Xts`] by ECB.
-pub(super) fn xts_by_ecb<E: Engine + ?Sized>(
-    engine: &E,
+pub(super) fn xts_by_ecb(
+    engine: &dyn Engine,
     direction: Direction,
     mask: &[u8; BLOCK],
     data: InOutBuf<'_, '_, u8>,
