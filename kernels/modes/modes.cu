@@ -42,6 +42,16 @@ KERNEL(modes_copy_rows, LAUNCH, ModeParameters) {
     }
 }
 
+// Adds the words `mode0` and `mode1`, key stream in memory order, to up to 16 bytes; `blocks` is their number.
+KERNEL(modes_add_key_stream, LAUNCH, ModeParameters) {
+    const u8 *input = reinterpret_cast<const u8 *>(parameters.input);
+    u8 *output = reinterpret_cast<u8 *>(parameters.output);
+    for (u64 i = grid_thread(); i < parameters.blocks; i += grid_threads()) {
+        const u64 word = i < 8 ? parameters.mode0 : parameters.mode1;
+        output[i] = u8(input[i] ^ word >> 8 * (i % 8));
+    }
+}
+
 // Writes the numbers of data units, least significant byte first, from the number on whose low and high
 // half are `mode0` and `mode1`.
 KERNEL(modes_xts_numbers, LAUNCH, ModeParameters) {

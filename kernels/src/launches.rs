@@ -191,6 +191,7 @@ pub(crate) const LAUNCHES: &[(&str, Launch)] = &[
     ("lea_words_ecb_encrypt", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("lea_words_xts_decrypt", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 32, blocks: 32, aligned: false } }),
     ("lea_words_xts_encrypt", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 32, blocks: 32, aligned: false } }),
+    ("modes_add_key_stream", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("modes_copy_rows", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("modes_xts_masks", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("modes_xts_numbers", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } }),

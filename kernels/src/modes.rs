@@ -11,6 +11,9 @@ pub const NO_KEY_WORDS: usize = 4;
 /// Copies rows of bytes to rows that lie at another distance from each other.
 pub static COPY_ROWS: Kernel = kernel("modes_copy_rows");
 
+/// Adds key stream that a launch takes along to a part of a block.
+pub static ADD_KEY_STREAM: Kernel = kernel("modes_add_key_stream");
+
 /// Writes the numbers of XTS's data units.
 pub static XTS_NUMBERS: Kernel = kernel("modes_xts_numbers");
 
@@ -18,7 +21,7 @@ pub static XTS_NUMBERS: Kernel = kernel("modes_xts_numbers");
 pub static XTS_MASKS: Kernel = kernel("modes_xts_masks");
 
 /// All of them.
-pub static KERNELS: &[&Kernel] = &[&COPY_ROWS, &XTS_NUMBERS, &XTS_MASKS];
+pub static KERNELS: &[&Kernel] = &[&COPY_ROWS, &ADD_KEY_STREAM, &XTS_NUMBERS, &XTS_MASKS];
 
 const fn kernel(name: &'static str) -> Kernel {
     static MODULE: Module = MODES;

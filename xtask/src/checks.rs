@@ -15,5 +15,6 @@ pub(crate) mod narrow;
 pub(crate) mod portable;
 pub(crate) mod proofs;
 pub(crate) mod publishing;
+pub(crate) mod statistics;
 pub(crate) mod suites;
 pub(crate) mod wgpu;

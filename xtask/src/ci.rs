@@ -15,8 +15,8 @@ use crate::{
     tidy, user_crate,
 };
 
-/// All steps, or those whose names contain one of these: what cargo does, step by step, and beside it what
-/// waits for others, downloads and assemblers.
+/// All steps, or those whose names contain one of these: what cargo does, which often waits for one core, and beside it
+/// what needs cargo least.
 pub(crate) fn run_steps(only: &[String]) -> Result<()> {
     let mut main = vec![
         step("format", format),
@@ -35,11 +35,9 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("the ladder of the book", ladder::check),
         step("kernels that measure rates", rates::check),
         step("lanecrypt.cuh inside kernels", inside::check),
-        step("constant time", || ct::run_task(None)),
         step("what the plans make", || proofs::plans(true)),
         step("kernels in WGSL on a driver for the CPU", wgpu::check),
         step("the page that encrypts, in a browser", browser::check),
-        step("plans and proofs", || proofs::prove(None)),
     ];
     let mut beside = vec![
         step("codegen --check", || codegen::run(true)),
@@ -48,6 +46,8 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("licences and SBOMs of what is shipped", release::lists),
         step("licences, sources and duplicates of dependencies", dependencies::check),
         step("the oldest Rust that Cargo.toml allows", oldest_toolchain),
+        step("constant time", || ct::run_task(None)),
+        step("plans and proofs", || proofs::prove(None)),
     ];
     if !only.is_empty() {
         main.retain(|step| step.is_named(only));

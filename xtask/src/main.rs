@@ -30,7 +30,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     checks::{
-        browser, cross, ct, fuzz, inlining, known_faults, mutants, proofs, publishing, suites,
+        browser, cross, ct, fuzz, inlining, known_faults, mutants, proofs, publishing, statistics,
+        suites,
     },
     sources::{codegen, generated::Mode, new_cipher, port},
 };
@@ -211,6 +212,13 @@ enum Task {
         /// Runs only suites whose names contain one of these [default: all].
         only: Vec<String>,
     },
+    /// Judges the random numbers of the library: scipy's tests over their distributions (a minute), dieharder's over their
+    /// bytes (hours of a core).
+    Statistics {
+        /// Of dieharder's tests, runs only that of this number in `dieharder -l`.
+        #[arg(long, value_name = "TEST")]
+        only: Option<u32>,
+    },
     /// Proves that the bit-sliced form of every cipher computes its standard, for all blocks and round keys.
     Prove {
         /// Proves only this cipher.
@@ -366,6 +374,7 @@ fn main() -> ExitCode {
             port::run(quick || check, Mode::from_check(check), &ciphers)
         }
         Task::Judges { only } => suites::run(&only),
+        Task::Statistics { only } => statistics::run_task(only),
         Task::Prove { cipher } => proofs::prove(cipher.as_deref()),
         Task::Roof { question } => roof::run(&question),
         Task::Inside { build: true, .. } => inside::pack(),

@@ -14,6 +14,9 @@ mod count;
 #[allow(dead_code, reason = "the key schedule's maps")]
 mod maps;
 mod measure;
+#[path = "../../ladder/src/outputs.rs"]
+#[allow(unreachable_pub, reason = "of the runners of kernels it is public")]
+mod outputs;
 #[path = "../../schema/src/replace.rs"]
 #[allow(unreachable_pub, reason = "of the schema all of it is public")]
 mod replace;
@@ -55,12 +58,12 @@ mod rung_11;
 #[path = "../../../book/listings/ladder-cpu/12-by-length.rs"]
 mod rung_12;
 
-use std::{fs, path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
 
-use crate::{measure::Timing, replace::replace, report::Record, rungs::Rung};
+use crate::{measure::Timing, outputs::Outputs, report::Record, rungs::Rung};
 
 /// Runs the rungs of the ladder on one core: SM4, every block by itself.
 ///
@@ -77,15 +80,8 @@ struct Arguments {
     /// Milliseconds for each figure: passes of a fraction of one, of which the fastest counts.
     #[arg(long, default_value_t = 200)]
     milliseconds: u64,
-    /// Writes a record to this folder: the figures as ladder-cpu.json, and the tables as report.md.
-    #[arg(long, value_name = "FOLDER")]
-    out: Option<PathBuf>,
-    /// Writes the figures as JSON to this file.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Writes the table as CSV to this file.
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 fn main() -> ExitCode {
@@ -122,17 +118,5 @@ fn run(arguments: &Arguments) -> Result<()> {
     let timings = rungs.iter().map(timed).collect();
     let record = Record::new(&rungs, timings);
     print!("{}", record.table());
-    let json = serde_json::to_string_pretty(&record)? + "\n";
-    if let Some(folder) = &arguments.out {
-        fs::create_dir_all(folder)?;
-        replace(&folder.join("ladder-cpu.json"), &json)?;
-        replace(&folder.join("report.md"), &record.report())?;
-    }
-    if let Some(path) = &arguments.json {
-        replace(path, &json)?;
-    }
-    if let Some(path) = &arguments.csv {
-        replace(path, &record.csv())?;
-    }
-    Ok(())
+    arguments.outputs.write("ladder-cpu", &record, &record.report(), &record.csv())
 }

@@ -2,25 +2,21 @@
 //! GPU or on this CPU.
 
 mod ffi;
+#[allow(unreachable_pub, reason = "`ladder-cpu` has it, too")]
+mod outputs;
 #[path = "../../schema/src/replace.rs"]
 #[allow(unreachable_pub, reason = "of the schema all of it is public")]
 mod replace;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    thread,
-    time::Duration,
-};
+use std::{fs, path::Path, thread, time::Duration};
 
 use anyhow::{Context, Result};
-use clap::Args;
 use lanecrypt_cuda::{Device, Properties};
 use lanecrypt_roof::{Lanes, binds, gbit_per_second};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use lanecrypt_cuda::listing::{Job, Listing};
-pub use replace::replace;
+pub use outputs::Outputs;
 
 /// A listing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -75,49 +71,6 @@ pub fn read<T: DeserializeOwned>(folder: &Path, list: &str, task: &str) -> Resul
     let text = fs::read_to_string(&path)
         .with_context(|| format!("{}: `cargo xtask {task}` writes it", path.display()))?;
     Ok(serde_json::from_str(&text)?)
-}
-
-/// Where a program writes its figures, beside the table that it prints.
-#[derive(Debug, Args)]
-pub struct Outputs {
-    /// Writes a record to this folder: the figures as JSON and CSV, and the table as report.md.
-    #[arg(long, value_name = "FOLDER")]
-    out: Option<PathBuf>,
-    /// Writes the figures as JSON to this file.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Writes the table as CSV to this file.
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-}
-
-impl Outputs {
-    /// Writes a record, its report and its table as CSV to where that was asked for; `name` is that of the files of a record.
-    ///
-    /// # Errors
-    /// Where a file cannot be written.
-    pub fn write(
-        &self,
-        name: &str,
-        record: &impl Serialize,
-        report: &str,
-        csv: &str,
-    ) -> Result<()> {
-        let json = serde_json::to_string_pretty(record)? + "\n";
-        if let Some(folder) = &self.out {
-            fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-            replace(&folder.join(format!("{name}.json")), &json)?;
-            replace(&folder.join(format!("{name}.csv")), csv)?;
-            replace(&folder.join("report.md"), report)?;
-        }
-        if let Some(path) = &self.json {
-            replace(path, &json)?;
-        }
-        if let Some(path) = &self.csv {
-            replace(path, csv)?;
-        }
-        Ok(())
-    }
 }
 
 /// The GPU that was measured.

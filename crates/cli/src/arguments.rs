@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use lanecrypt::{BackendChoice, gpu};
 
-use crate::{failure::Failure, job, keysets, mount, raw, seal, self_test, speed, tune};
+use crate::{failure::Failure, job, keysets, mount, random, raw, seal, self_test, speed, tune};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,6 +15,7 @@ Examples:
   lanecrypt open --keyset my.keys disk.sealed disk.img
   lanecrypt open --keyset my.keys --range 4G..5G disk.sealed -   part of the file, to standard output
   lanecrypt raw ctr --cipher aria-256 --key-file k --iv 00..00 in out   a cipher in a mode, no file format
+  lanecrypt random 1G --seed 7 data.bin                   random bytes, here the same on every machine
   lanecrypt speed --cipher aes-256                        how fast this machine is
   lanecrypt self-test                                     whether every cipher gives known answers here
 
@@ -55,6 +56,7 @@ pub(crate) enum Command {
     Job(job::Arguments),
     Mount(mount::Arguments),
     Raw(raw::Arguments),
+    Random(random::Arguments),
     Speed(speed::Arguments),
     Tune(tune::Arguments),
     SelfTest(self_test::Arguments),

@@ -10,6 +10,7 @@ mod keysets;
 mod lists;
 mod mount;
 mod progress;
+mod random;
 mod raw;
 mod seal;
 mod secret;
@@ -52,6 +53,7 @@ fn run(Arguments { command, machine }: &Arguments) -> Result<(), Failure> {
         Command::Job(arguments) => arguments.run(),
         Command::Mount(arguments) => arguments.run(machine),
         Command::Raw(arguments) => arguments.run(machine),
+        Command::Random(arguments) => arguments.run(machine),
         Command::Speed(arguments) => arguments.run(machine),
         Command::Tune(arguments) => arguments.run(machine),
         Command::SelfTest(arguments) => arguments.run(),

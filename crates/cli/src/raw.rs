@@ -2,7 +2,7 @@
 
 mod key;
 mod message;
-mod pump;
+pub(crate) mod pump;
 mod stream;
 
 use std::{ops::RangeInclusive, path::PathBuf};

@@ -240,7 +240,12 @@ impl Engine {
     }
 
     pub(crate) fn on<'a>(&'a self, stream: &'a Stream) -> OnStream<'a> {
-        OnStream { keyed: &self.keyed, stream, most: self.chunk_limit.get() }
+        OnStream {
+            keyed: &self.keyed,
+            single: self.single.as_ref(),
+            stream,
+            most: self.chunk_limit.get(),
+        }
     }
 
     /// On the default stream.

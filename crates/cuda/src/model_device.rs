@@ -534,6 +534,7 @@ impl Model {
         let mode = [high, low, aside];
         match name {
             "modes_copy_rows" => return self.copy_rows(input, output, blocks, mode),
+            "modes_add_key_stream" => return self.add_key_stream(input, output, blocks, mode),
             "modes_xts_numbers" => return self.numbers(output, blocks, mode),
             "modes_xts_masks" => return self.masks(input, output, blocks, mode),
             _ => {}

@@ -93,7 +93,7 @@ impl Analyses {
             let entries = entries.with_context(|| module.name)?;
             ensure!(!entries.is_empty(), "{}: no kernel", module.name);
             for entry in entries {
-                let analysis = taint::analyse(&entry, &public::of_module(module.name));
+                let analysis = taint::analyse(&entry, &public::of_kernel(module.name, entry.name));
                 let analysis = analysis.with_context(|| format!("{}.ptx", module.name))?;
                 read.extend(analysis.public_reads.iter().map(|&offset| (module.name, offset)));
                 findings.insert(entry.name, analysis.findings);

@@ -3,12 +3,23 @@
 //! Those of batches have no key in it, but addresses and lengths alone; those of GHASH end with a mask.
 
 use anyhow::{Result, ensure};
-use lanecrypt::cuda::kernels::{HEADER_WORDS, batch, ghash, programs::PROGRAMS, random};
+use lanecrypt::cuda::kernels::{HEADER_WORDS, batch, ghash, modes, programs::PROGRAMS, random};
 
 const WORD_BYTES: i64 = 4;
+/// Words of 64 bits of a header that say what a mode starts from.
+const MODE_WORDS: usize = 3;
 
-/// The public bytes of a module's parameter blocks: first and end of each range.
-pub(crate) fn of_module(module: &str) -> Vec<(i64, i64)> {
+/// The public bytes of a kernel's parameter block: first and end of each range.
+pub(crate) fn of_kernel(module: &str, kernel: &str) -> Vec<(i64, i64)> {
+    // Its mode starts from key stream.
+    if kernel == modes::ADD_KEY_STREAM.name() {
+        return vec![(0, offset(HEADER_WORDS - 2 * MODE_WORDS))];
+    }
+    of_module(module)
+}
+
+/// The same of all kernels of a module but for that one.
+fn of_module(module: &str) -> Vec<(i64, i64)> {
     if ghash::kernels().any(|kernel| kernel.module().name == module) {
         return vec![(0, offset(2 * ghash::PUBLIC_WORDS))];
     }
@@ -57,6 +68,9 @@ mod tests {
     #[test]
     fn the_count_is_a_word_among_the_keys() {
         assert_eq!(of_module("seed_bitslice"), [(0, 48)]);
+        assert_eq!(of_kernel("seed_bitslice", "seed_bitslice_ctr"), [(0, 48)]);
+        assert_eq!(of_kernel("modes", "modes_copy_rows"), [(0, 48)]);
+        assert_eq!(of_kernel("modes", "modes_add_key_stream"), [(0, 24)]);
         assert_eq!(of_module("des_table"), [(0, 48), (432, 436)]);
         assert_eq!(of_module("aes_random"), of_module("aes_table"));
         assert_eq!(of_module("ghash_tables"), [(0, 200)]);

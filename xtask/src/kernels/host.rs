@@ -15,10 +15,9 @@ use crate::{
     kernels::of_folder,
 };
 
-/// Fortified longjmp refuses to switch stacks, which is what the shim's fibers do. Valgrind names
-/// lines by `-g1`. Products and sums of floating-point numbers are not fused, as in the kernels. A thread's own variables,
+/// Valgrind names lines by `-g1`. Products and sums of floating-point numbers are not fused, as in the kernels. A thread's own variables,
 /// 40 bytes, lie in its static block, where they are found without a call.
-pub(crate) const FLAGS: &str = "-std=c++20 -O3 -g1 -fPIC -ffp-contract=off -ftls-model=initial-exec -Wall -Wextra -Werror -U_FORTIFY_SOURCE -x c++ -c";
+pub(crate) const FLAGS: &str = "-std=c++20 -O3 -g1 -fPIC -ffp-contract=off -ftls-model=initial-exec -Wall -Wextra -Werror -x c++ -c";
 
 /// Builds the library, where it is not of these sources, and returns its path.
 pub(crate) fn build() -> Result<PathBuf> {

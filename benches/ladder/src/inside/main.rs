@@ -4,12 +4,12 @@
 mod dpf;
 mod trials;
 
-use std::{fmt::Write as _, fs, path::PathBuf, process::ExitCode};
+use std::{fmt::Write as _, path::PathBuf, process::ExitCode};
 
 use anyhow::{Result, anyhow, ensure};
 use clap::Parser;
 use lanecrypt_cuda::Device;
-use lanecrypt_ladder::{Entry, Machine, Place, Timing, is_asked, measure, replace};
+use lanecrypt_ladder::{Entry, Machine, Outputs, Place, Timing, is_asked, measure};
 use lanecrypt_roof::grouped;
 use serde::Serialize;
 
@@ -36,9 +36,8 @@ struct Arguments {
     /// Checks and measures nothing.
     #[arg(long)]
     check: bool,
-    /// Writes a record to this folder: the figures as inside.json, and the table as report.md.
-    #[arg(long, value_name = "FOLDER")]
-    out: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 /// What ran on which machine.
@@ -108,15 +107,9 @@ fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     print!("{}", record.table());
-    if let Some(folder) = &arguments.out {
-        fs::create_dir_all(folder)?;
-        let json = serde_json::to_string_pretty(&record)? + "\n";
-        replace(&folder.join("inside.json"), &json)?;
-        let title = format!("# `lanecrypt.cuh` inside kernels, on an {}", record.machine.gpu);
-        let text = format!("{title}\n\n```text\n{}```\n", record.table());
-        replace(&folder.join("report.md"), &text)?;
-    }
-    Ok(())
+    let title = format!("# `lanecrypt.cuh` inside kernels, on an {}", record.machine.gpu);
+    let report = format!("{title}\n\n```text\n{}```\n", record.table());
+    arguments.outputs.write("inside", &record, &report, &record.csv())
 }
 
 impl Row {
@@ -137,6 +130,23 @@ impl Row {
 }
 
 impl Record {
+    /// For a program.
+    fn csv(&self) -> String {
+        let mut text = String::from(
+            "kernel,load,calls,seconds,calls_per_second,gbit_per_second,roof,bits_per_cycle,binds,registers\n",
+        );
+        for Row { entry, load, calls, calls_per_second, bits_per_cycle, timing } in &self.kernels {
+            let Timing { seconds, gbit_per_second, registers, .. } = timing;
+            let roof = timing.roof.map(|roof| format!("{roof:.1}")).unwrap_or_default();
+            let (name, binds) = (&entry.name, timing.binds.unwrap_or_default());
+            let _ = writeln!(
+                text,
+                "{name},\"{load}\",{calls},{seconds:e},{calls_per_second:e},{gbit_per_second:.1},{roof},{bits_per_cycle:.3},\"{binds}\",{registers}"
+            );
+        }
+        text
+    }
+
     /// For a person.
     fn table(&self) -> String {
         let mut text = format!(

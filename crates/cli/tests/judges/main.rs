@@ -5,6 +5,7 @@
 mod command;
 mod keysets;
 mod mounted;
+mod random;
 mod raw;
 mod sealed;
 mod signals;
@@ -31,6 +32,10 @@ fn main() {
         ("command::an_interruption_leaves_nothing", &[], command::an_interruption_leaves_nothing),
         ("command::lists", &[], command::lists),
         ("command::secrets_stay_unseen", &[], command::secrets_stay_unseen),
+        ("random::numbers", &[], random::numbers),
+        ("random::the_library_s_bytes", &[], random::the_library_s_bytes),
+        ("random::what_cannot_be_drawn", &[], random::what_cannot_be_drawn),
+        ("random::without_a_seed_nothing_repeats", &[], random::without_a_seed_nothing_repeats),
         ("raw::bytes_of_openssl_enc", &[OPENSSL], raw::bytes_of_openssl_enc),
         ("raw::passphrases_of_openssl_enc", &[OPENSSL], raw::passphrases_of_openssl_enc),
         ("raw::data_units_of_pyca", &[PYCA], raw::data_units_of_pyca),

@@ -353,11 +353,7 @@ impl<'inp, 'out> Chains<'_, 'inp, 'out> {
     ///
     /// # Errors
     /// Those of `encrypt`.
-    pub fn run_by(
-        self,
-        block: usize,
-        encrypt: &mut Encrypt<'_>,
-    ) -> Result<(), Error> {
+    pub fn run_by(self, block: usize, encrypt: &mut Encrypt<'_>) -> Result<(), Error> {
         if self.bytes.is_empty() {
             return Ok(());
         }

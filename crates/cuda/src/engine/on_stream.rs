@@ -3,7 +3,7 @@
 use lanecrypt_core::Direction;
 use lanecrypt_kernels::{Kernel, Task, modes};
 
-use super::keyed::Keyed;
+use super::{keyed::Keyed, single::Single};
 use crate::{
     Error, Stream,
     device::{buffer::MAX_BLOCK, geometry::Launch, stream_memory::SCRATCH_SHARE},
@@ -18,6 +18,8 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(crate) struct OnStream<'a> {
     pub(crate) keyed: &'a Keyed,
+    /// The cipher on the CPU, if it has one there.
+    pub(super) single: Option<&'a Single>,
     pub(crate) stream: &'a Stream,
     /// The limit of host data on the device, of which copies aside take their
     /// [share](SCRATCH_SHARE).
@@ -42,13 +44,27 @@ impl OnStream<'_> {
         if tail == 0 {
             return Ok(());
         }
-        // A part of a block, which CTR alone has: kernels write whole ones, so it passes a block of
-        // its own.
-        let row = Rows::one(tail);
+        self.run_part(work.after_blocks(whole), (input + done, output + done), tail)
+    }
+
+    /// Runs CTR over a part of a block, which no other mode has. Kernels write whole ones, and the CPU has made its key
+    /// stream before one is launched; without a CPU's implementation that is constant-time it passes a block of its own.
+    fn run_part(self, work: Work, (input, output): (u64, u64), bytes: u64) -> Result<(), Error> {
+        if let Start::Counter(counter) | Start::Counter32(counter) = work.start
+            && let Some(single) = self.single.filter(|single| single.is_constant_time())
+        {
+            let mut block = [0; MAX_BLOCK];
+            let block = &mut block[..work.block];
+            counter.fill(block);
+            let (device, key_stream) = (self.keyed.device(), single.encrypted(block)?);
+            let ends = (input, output);
+            return copies::add_key_stream(device, self.stream.handle, &key_stream, ends, bytes);
+        }
+        let row = Rows::one(bytes);
         self.stream.with_scratch(MAX_BLOCK, |block| {
-            self.copy_rows(input + done, block, row)?;
-            self.launch(work.after_blocks(whole), block, block, 1)?;
-            self.copy_rows(block, output + done, row)
+            self.copy_rows(input, block, row)?;
+            self.launch(work, block, block, 1)?;
+            self.copy_rows(block, output, row)
         })
     }
 

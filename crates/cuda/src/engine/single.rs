@@ -25,14 +25,17 @@ impl Single {
         Ok(Some(Self { engine, constant_time: row.constant_time }))
     }
 
-    /// A block of 16 bytes, encrypted.
-    pub(super) fn encrypted(
-        &self,
-        block: &[u8; MAX_BLOCK],
-    ) -> Result<Zeroizing<[u8; MAX_BLOCK]>, Error> {
-        let mut block = Zeroizing::new(*block);
-        self.engine.ecb(Direction::Encrypt, block.as_mut_slice().into()).map_err(Error::Data)?;
-        Ok(block)
+    pub(super) fn is_constant_time(&self) -> bool {
+        self.constant_time == ConstantTime::Yes
+    }
+
+    /// A block, encrypted; one of 8 bytes with zeros behind it.
+    pub(super) fn encrypted(&self, block: &[u8]) -> Result<Zeroizing<[u8; MAX_BLOCK]>, Error> {
+        let mut padded = Zeroizing::new([0; MAX_BLOCK]);
+        let text = &mut padded[..block.len()];
+        text.copy_from_slice(block);
+        self.engine.ecb(Direction::Encrypt, text.into()).map_err(Error::Data)?;
+        Ok(padded)
     }
 
     /// Runs an operation each of whose blocks waits for the one before it.

@@ -116,6 +116,19 @@ pub(crate) fn copy(
     start_mode(device, stream, &modes::COPY_ROWS, header)
 }
 
+/// Queues that key stream is added to a part of a block, of `bytes` bytes: it travels with the launch.
+pub(crate) fn add_key_stream(
+    device: &Device,
+    stream: StreamHandle,
+    key_stream: &[u8; MAX_BLOCK],
+    (input, output): (u64, u64),
+    bytes: u64,
+) -> Result<(), Error> {
+    let [low, high] = words_of(key_stream);
+    let header = Header { input, output, blocks: bytes, mode: [low, high, 0] };
+    start_mode(device, stream, &modes::ADD_KEY_STREAM, header)
+}
+
 /// Queues that `block` is written to an address on `device`: it travels with the launch.
 pub(crate) fn send_block(
     device: &Device,
@@ -136,5 +149,5 @@ pub(crate) fn start_mode(
     header: Header,
 ) -> Result<(), Error> {
     let launch = device.shaped(kernel, header.blocks, None)?;
-    device.launch(stream, launch, &header.without_keys())
+    device.launch(stream, launch, &*header.without_keys())
 }

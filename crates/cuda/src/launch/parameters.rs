@@ -37,9 +37,10 @@ impl Header {
         transmute_ref!(self)
     }
 
-    /// The parameter block of a kernel without keys.
-    pub(crate) fn without_keys(self) -> [u64; HEADER_WORDS / 2 + NO_KEY_WORDS / 2] {
-        transmute!(WithoutKeys { header: self, keys: [0; NO_KEY_WORDS] })
+    /// The parameter block of a kernel without keys, cleared when dropped: of what a mode starts from, masks and key
+    /// stream are secret.
+    pub(crate) fn without_keys(self) -> Zeroizing<[u64; HEADER_WORDS / 2 + NO_KEY_WORDS / 2]> {
+        Zeroizing::new(transmute!(WithoutKeys { header: self, keys: [0; NO_KEY_WORDS] }))
     }
 }
 

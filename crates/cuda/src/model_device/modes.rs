@@ -26,6 +26,20 @@ impl Model {
         }
     }
 
+    pub(super) fn add_key_stream(
+        &self,
+        input: u64,
+        output: u64,
+        bytes: u64,
+        [first, second, _]: [u64; 3],
+    ) {
+        assert!((1..16).contains(&bytes), "a part of a block");
+        let key_stream = [first.to_le_bytes(), second.to_le_bytes()];
+        let data = self.read_at(input, bytes);
+        let sum = data.iter().zip(key_stream.as_flattened()).map(|(x, y)| x ^ y);
+        self.write_at(output, &sum.collect::<Vec<_>>());
+    }
+
     pub(super) fn numbers(&self, output: u64, blocks: u64, [low, high, _]: [u64; 3]) {
         let first = u128::from(high) << 64 | u128::from(low);
         for i in 0..blocks {

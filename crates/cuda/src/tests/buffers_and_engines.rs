@@ -2,7 +2,7 @@
 
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use lanecrypt_core::{CipherDescription, ConstantTime, CpuEngine, Direction, Engine as _};
-use lanecrypt_kernels::Task;
+use lanecrypt_kernels::{Task, programs};
 
 use crate::{
     Device, DeviceBuffer, Engine, Error, Family, OnDevice, Operation,
@@ -11,6 +11,23 @@ use crate::{
 
 const KEY: [u8; 16] = *b"a key for a toy.";
 const IV: [u8; 16] = [0x80; 16];
+
+/// The toy without an implementation for the CPU.
+static ALONE: CipherDescription = CipherDescription {
+    name: "toy for devices",
+    standard: "none",
+    block_bytes: 16,
+    key_bytes: &[16],
+    backends: &[],
+    kernels: None,
+};
+static WITHOUT_CPU: Family = Family::new(
+    &ALONE,
+    "toy cipher",
+    ConstantTime::Yes,
+    &[&programs::AES_TABLE_SHARED],
+    toy_keys::<64, 60, 10>,
+);
 
 fn engine(device: &Device) -> Engine {
     FAMILY.engine(device, &KEY).expect("no fault")
@@ -166,18 +183,50 @@ fn host_memory_passes_in_chunks_of_the_limit() {
 }
 
 #[test]
-fn a_partial_block_passes_a_block_of_its_own_on_the_device() {
-    // Copied there, run, and copied back.
-    for (length, launches, kernels) in [(64, 1, 1), (65, 4, 2), (5, 3, 2), (0, 0, 0)] {
-        let model = Model::default();
-        let device = model.device();
-        let mut buffer = DeviceBuffer::zeroed(&device, 80).expect("no fault");
-        let mut slice = buffer.slice_mut(0..length).expect("in it");
-        engine(&device).run(Operation::Ctr(IV.into()), &mut slice).expect("no fault");
-        assert_eq!(model.launches(), launches, "{length} bytes");
-        assert_eq!(model.loads(), kernels, "{length} bytes");
-        assert_eq!(model.largest_write(), 0, "nothing comes from the host");
+fn a_part_of_a_block_is_one_launch() {
+    for (length, launches) in [(64, 1), (65, 2), (5, 1), (0, 0)] {
+        let run = run_ctr(&FAMILY, length);
+        assert_eq!(run.launches, launches, "{length} bytes");
+        assert_eq!(run.kernels, launches, "{length} bytes");
     }
+}
+
+/// What must be so for a cipher that has no CPU's implementation: copied there, run, and copied back.
+#[test]
+fn without_a_cpu_s_cipher_a_part_of_a_block_passes_a_block_of_its_own() {
+    for (length, launches, kernels) in [(64, 1, 1), (65, 4, 2), (5, 3, 2), (0, 0, 0)] {
+        let run = run_ctr(&WITHOUT_CPU, length);
+        assert_eq!((run.launches, run.kernels), (launches, kernels), "{length} bytes");
+        assert_eq!(run.output, run_ctr(&FAMILY, length).output, "{length} bytes");
+    }
+}
+
+#[test]
+fn gcm_needs_a_cpu_s_cipher() {
+    let error = refused(WITHOUT_CPU.gcm_engine(&Model::default().device(), &KEY));
+    assert!(error.contains("toy for devices") && error.contains("CPU"), "{error}");
+}
+
+/// What CTR over some bytes of the device took, and made.
+struct Run {
+    launches: usize,
+    kernels: usize,
+    output: Vec<u8>,
+}
+
+fn run_ctr(family: &Family, length: usize) -> Run {
+    let model = Model::default();
+    let device = model.device();
+    let mut buffer = DeviceBuffer::zeroed(&device, 80).expect("no fault");
+    let mut slice = buffer.slice_mut(0..length).expect("in it");
+    let engine = family.engine(&device, &KEY).expect("no fault");
+    engine.run(Operation::Ctr(IV.into()), &mut slice).expect("no fault");
+    let (launches, kernels) = (model.launches(), model.loads());
+    assert_eq!(model.largest_write(), 0, "nothing comes from the host");
+    let mut output = vec![0; 80];
+    buffer.read(0, &mut output).expect("no fault");
+    assert!(output[length..].iter().all(|&byte| byte == 0), "behind {length} bytes");
+    Run { launches, kernels, output }
 }
 
 #[test]

@@ -1,0 +1,52 @@
+//! Where runners of the book's listings write their figures.
+
+use std::{fs, path::PathBuf};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use serde::Serialize;
+
+use crate::replace::replace;
+
+/// Where a program writes its figures, beside the table that it prints.
+#[derive(Debug, Args)]
+pub struct Outputs {
+    /// Writes a record to this folder: the figures as JSON and CSV, and the table as report.md.
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Writes the figures as JSON to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Writes the table as CSV to this file.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+}
+
+impl Outputs {
+    /// Writes a record, its report and its table as CSV to where that was asked for; `name` is that of the files of a record.
+    ///
+    /// # Errors
+    /// Where a file cannot be written.
+    pub fn write(
+        &self,
+        name: &str,
+        record: &impl Serialize,
+        report: &str,
+        csv: &str,
+    ) -> Result<()> {
+        let json = serde_json::to_string_pretty(record)? + "\n";
+        if let Some(folder) = &self.out {
+            fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+            replace(&folder.join(format!("{name}.json")), &json)?;
+            replace(&folder.join(format!("{name}.csv")), csv)?;
+            replace(&folder.join("report.md"), report)?;
+        }
+        if let Some(path) = &self.json {
+            replace(path, &json)?;
+        }
+        if let Some(path) = &self.csv {
+            replace(path, csv)?;
+        }
+        Ok(())
+    }
+}
