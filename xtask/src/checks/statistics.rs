@@ -97,7 +97,7 @@ fn judge(program: &Path, stream: u32, test: u32, length: Option<u32>) -> Result<
     random.kill()?;
     random.wait()?;
     let said = String::from_utf8_lossy(&said.stdout);
-    let lines: String = results(&said).map(|(line, _)| format!("{line}\n")).collect();
+    let lines: String = results(&said).into_iter().map(|(line, _)| format!("{line}\n")).collect();
     ensure!(!lines.is_empty(), "dieharder has come to no result in test {test}:\n{said}");
     Ok((lines, bytes))
 }
@@ -115,13 +115,19 @@ fn fed(mut from: impl io::Read, mut to: impl Write) -> u64 {
     bytes
 }
 
-/// The lines in which dieharder comes to a result, and whether that is a pass.
-fn results(said: &str) -> impl Iterator<Item = (&str, bool)> {
-    said.lines().filter_map(|line| match line.split('|').nth(5)?.trim() {
-        "PASSED" => Some((line, true)),
-        "WEAK" | "FAILED" => Some((line, false)),
-        _ => None,
-    })
+/// The lines in which dieharder comes to a result, and whether that is a pass. Where it has drawn more, these are the last
+/// ones, of most samples.
+fn results(said: &str) -> Vec<(&str, bool)> {
+    let of = |line| {
+        let mut cells = str::split(line, '|').map(str::trim).skip(3);
+        let (samples, verdict) = (cells.next()?.parse().ok()?, cells.nth(1)?);
+        let is_result = ["PASSED", "WEAK", "FAILED"].contains(&verdict);
+        is_result.then_some((line, samples, verdict == "PASSED"))
+    };
+    let all: Vec<(_, u64, _)> = said.lines().filter_map(of).collect();
+    let most = all.iter().map(|(_, samples, _)| *samples).max();
+    let last = all.into_iter().filter(|(_, samples, _)| Some(*samples) == most);
+    last.map(|(line, _, is_pass)| (line, is_pass)).collect()
 }
 
 #[cfg(test)]
@@ -129,16 +135,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_read() {
+    fn the_last_results_count() {
         let said = "\
 #        test_name   |ntup| tsamples |psamples|  p-value |Assessment
    diehard_birthdays|   0|       100|     100|0.33333333|  PASSED  
-      diehard_operm5|   0|   1000000|     100|0.00000000|  FAILED  
-           sts_runs|   2|    100000|     100|0.99999000|   WEAK   
+           sts_runs|   2|    100000|     100|0.99999999|  FAILED  
+           sts_runs|   2|    100000|     100|0.99600000|   WEAK   
 ";
-        let results: Vec<_> = results(said).map(|(_, passed)| passed).collect();
-        assert_eq!(results, [true, false, false]);
-        assert_eq!(super::results("dieharder: no such file").count(), 0);
+        let passes =
+            |said| results(said).into_iter().map(|(_, is_pass)| is_pass).collect::<Vec<_>>();
+        assert_eq!(passes(said), [true, false, false]);
+        let more = "           sts_runs|   2|    100000|     200|0.48701695|  PASSED  \n";
+        assert_eq!(passes(&format!("{said}{more}")), [true]);
+        assert!(passes("dieharder: no such file").is_empty());
     }
 
     #[test]
