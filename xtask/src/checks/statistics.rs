@@ -142,8 +142,9 @@ mod tests {
            sts_runs|   2|    100000|     100|0.99999999|  FAILED  
            sts_runs|   2|    100000|     100|0.99600000|   WEAK   
 ";
-        let passes =
-            |said| results(said).into_iter().map(|(_, is_pass)| is_pass).collect::<Vec<_>>();
+        let passes = |said: &str| -> Vec<bool> {
+            results(said).into_iter().map(|(_, is_pass)| is_pass).collect()
+        };
         assert_eq!(passes(said), [true, false, false]);
         let more = "           sts_runs|   2|    100000|     200|0.48701695|  PASSED  \n";
         assert_eq!(passes(&format!("{said}{more}")), [true]);
