@@ -38,7 +38,7 @@ pub(crate) const MAX_BLOCK: usize = 16;
 /// # Panics
 /// For [`Operation::Ecb`], which is the engine's to run.
 ///
-/// One for all engines, whose types would have each its own: a third of what a cipher's crate compiles to.
+/// There is one of it for all types of engines, each of which would have its own otherwise: a quarter of a cipher's crate.
 #[inline(never)] // its scratch memory would be on the stack of the engine's own ECB, too
 pub fn by_ecb(
     engine: &dyn Engine,
