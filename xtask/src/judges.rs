@@ -1,7 +1,11 @@
 //! Programs and Python modules that are not ours, which tests start as judges of files and bytes:
 //! installed where that can be done.
 
-use std::{env, ffi::OsString, path::Path};
+use std::{
+    env,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Result;
 
@@ -38,16 +42,25 @@ const PYTHON: [&str; 11] = [
 /// leave out what needs a judge that is not there, and say so; CI makes that a failure.
 pub(crate) fn install() -> Result<Vec<(&'static str, OsString)>> {
     install_programs(&PROGRAMS);
-    let folder = target().join("judges").join(PYTHON.join("-"));
-    if !folder.join("tink").exists() {
-        println!("installing {}", PYTHON.join(" "));
-        if let Err(error) = output(pip_install(&folder).args(PYTHON)) {
-            println!("NOT installed: {}", one_line(&error));
-        }
+    let (folder, installed) = install_modules(&PYTHON, "tink");
+    if let Err(error) = installed {
+        println!("NOT installed: {}", one_line(&error));
     }
     let before = env::var_os("PYTHONPATH").unwrap_or_default();
     let folders = [folder].into_iter().chain(env::split_paths(&before));
     Ok(vec![("PYTHONPATH", env::join_paths(folders)?)])
+}
+
+/// The folder of these packages of PyPI, and whether they could be installed, where the last of them, a module of this
+/// name, was not there.
+pub(crate) fn install_modules(packages: &[&str], last: &str) -> (PathBuf, Result<()>) {
+    let folder = target().join("judges").join(packages.join("-"));
+    if folder.join(last).exists() {
+        return (folder, Ok(()));
+    }
+    println!("installing {}", packages.join(" "));
+    let installed = output(pip_install(&folder).args(packages)).map(drop);
+    (folder, installed)
 }
 
 /// Installs what is missing of these programs, of packages of Debian, and gives those that are missing still.

@@ -14,14 +14,14 @@ mod count;
 #[allow(dead_code, reason = "the key schedule's maps")]
 mod maps;
 mod measure;
-#[path = "../../ladder/src/outputs.rs"]
-#[allow(unreachable_pub, reason = "of the runners of kernels it is public")]
-mod outputs;
 #[path = "../../schema/src/replace.rs"]
 #[allow(unreachable_pub, reason = "of the schema all of it is public")]
 mod replace;
 mod report;
 mod rungs;
+#[path = "../../ladder/src/runner.rs"]
+#[allow(unreachable_pub, reason = "of the runners of kernels it is public")]
+mod runner;
 #[path = "../../../crates/sm4/src/sbox.rs"]
 mod sbox;
 
@@ -63,7 +63,12 @@ use std::process::ExitCode;
 use anyhow::{Result, ensure};
 use clap::Parser;
 
-use crate::{measure::Timing, outputs::Outputs, report::Record, rungs::Rung};
+use crate::{
+    measure::Timing,
+    report::Record,
+    rungs::Rung,
+    runner::{Outputs, is_asked},
+};
 
 /// Runs the rungs of the ladder on one core: SM4, every block by itself.
 ///
@@ -96,8 +101,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<()> {
     let mut rungs = rungs::all()?;
-    let is_asked = |rung: &Rung| arguments.only.iter().any(|part| rung.name.contains(part));
-    rungs.retain(|rung| arguments.only.is_empty() || is_asked(rung));
+    rungs.retain(|rung| is_asked(&arguments.only, rung.name));
     ensure!(!rungs.is_empty(), "no rung has such a name");
     for rung in &rungs {
         match &rung.encrypt {

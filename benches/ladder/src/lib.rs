@@ -2,11 +2,11 @@
 //! GPU or on this CPU.
 
 mod ffi;
-#[allow(unreachable_pub, reason = "`ladder-cpu` has it, too")]
-mod outputs;
 #[path = "../../schema/src/replace.rs"]
 #[allow(unreachable_pub, reason = "of the schema all of it is public")]
 mod replace;
+#[allow(unreachable_pub, reason = "`ladder-cpu` has it, too")]
+mod runner;
 
 use std::{fs, path::Path, thread, time::Duration};
 
@@ -16,7 +16,7 @@ use lanecrypt_roof::{Lanes, binds, gbit_per_second};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use lanecrypt_cuda::listing::{Job, Listing};
-pub use outputs::Outputs;
+pub use runner::{Outputs, is_asked};
 
 /// A listing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -128,12 +128,6 @@ pub struct Timing {
     pub roof: Option<f64>,
     /// The pipe.
     pub binds: Option<&'static str>,
-}
-
-/// Whether a kernel of this name is to run: where none was asked for, or a part of its name.
-#[must_use]
-pub fn is_asked(only: &[String], name: &str) -> bool {
-    only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
 }
 
 /// What `sample` returns, so many times but at least once, in order, with a quarter of a second's pause before each.

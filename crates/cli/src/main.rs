@@ -10,6 +10,7 @@ mod keysets;
 mod lists;
 mod mount;
 mod progress;
+mod pump;
 mod random;
 mod raw;
 mod seal;

@@ -8,9 +8,7 @@ use lanecrypt::{
     size::parse_bytes,
 };
 
-use crate::{
-    arguments::Machine, failure::Failure, file::Output, progress::Progress, raw::pump::pump,
-};
+use crate::{arguments::Machine, failure::Failure, file::Output, progress::Progress, pump::pump};
 
 const ADVICE: &str = "\
 Without --seed the key is drawn from the system's entropy: nobody can foresee the bytes, or repeat them. With --seed
@@ -112,11 +110,8 @@ impl Arguments {
             return Err(Failure::Usage(text));
         }
         if self.from.checked_add(self.bytes).is_none() {
-            let text = format!(
-                "--from: {} bytes from byte {} of a stream of 2^64 bytes",
-                self.bytes, self.from
-            );
-            return Err(Failure::Usage(text));
+            let length = usize::try_from(self.bytes).unwrap_or(usize::MAX);
+            return Err(RandomError::End { place: self.from, length }.into());
         }
         Ok(())
     }

@@ -2,7 +2,6 @@
 
 mod key;
 mod message;
-pub(crate) mod pump;
 mod stream;
 
 use std::{ops::RangeInclusive, path::PathBuf};

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use rayon::prelude::*;
 
 use crate::{
-    command::{self, command, output, pip_install, run, target},
+    command::{self, command, run},
     judges,
 };
 
@@ -31,11 +31,8 @@ pub(crate) fn run_task(only: Option<u32>) -> Result<()> {
 }
 
 fn scipy(program: &Path) -> Result<()> {
-    let folder = target().join("judges").join(PYTHON.join("-"));
-    if !folder.exists() {
-        println!("installing {}", PYTHON.join(" "));
-        output(pip_install(&folder).args(PYTHON))?;
-    }
+    let (folder, installed) = judges::install_modules(&PYTHON, "scipy");
+    installed?;
     run(command("python3").arg(SCRIPT).arg(program).env("PYTHONPATH", folder))
 }
 

@@ -7,12 +7,13 @@ use lanecrypt::{
 };
 use zeroize::Zeroize;
 
-use super::{Arguments, RawMode, key::Keyed, pump::pump};
+use super::{Arguments, RawMode, key::Keyed};
 use crate::{
     arguments::Machine,
     failure::Failure,
     file::{Input, Output},
     progress::Progress,
+    pump::pump,
 };
 
 /// Most bytes of a piece on the CPU: enough for all its threads, and not much for its caches.

@@ -1,4 +1,4 @@
-//! Where runners of the book's listings write their figures.
+//! What all runners of listings share, of kernels and of a CPU: which are asked for, and where figures are written.
 
 use std::{fs, path::PathBuf};
 
@@ -7,6 +7,12 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::replace::replace;
+
+/// Whether a listing of this name is to run: where none was asked for, or a part of its name.
+#[must_use]
+pub fn is_asked(only: &[String], name: &str) -> bool {
+    only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
+}
 
 /// Where a program writes its figures, beside the table that it prints.
 #[derive(Debug, Args)]
