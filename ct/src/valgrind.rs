@@ -73,7 +73,7 @@ fn row(
         return Ok(row(reason.to_string(), Verdict::NotHere, Vec::new()));
     }
     if is_here.is_ok() {
-        let said = Said::read(&run(&program.without_lines, &name)?);
+        let said = Said::read(&run(&program.stripped, &name)?);
         if said.unavailable.is_none() || !is_beyond {
             let verdict = judge(backend.constant_time, &said);
             let details = program.details(&name, verdict)?;
@@ -87,7 +87,7 @@ fn row(
 
 /// The row of a part.
 fn row_of(program: &Program, part: &Part) -> Result<Row> {
-    let said = Said::read(&run(&program.without_lines, &part.name)?);
+    let said = Said::read(&run(&program.stripped, &part.name)?);
     let claim = part.claim;
     let verdict = judge_part(claim, &said);
     let details = program.details(&part.name, verdict)?;
@@ -95,22 +95,21 @@ fn row_of(program: &Program, part: &Part) -> Result<Row> {
     Ok(Row { name, claim, how: "valgrind", found: said.shown(), verdict, details })
 }
 
-/// This program, as trials run it: valgrind reads all numbers of lines before it starts one, which takes longer than most
-/// trials. Where something is wrong it is run again with them.
+/// This program, as trials run it: valgrind reads all symbols and numbers of lines before it starts one, which takes
+/// longer than most trials. Where something is wrong it is run again with them.
 struct Program {
     path: PathBuf,
-    without_lines: PathBuf,
+    stripped: PathBuf,
 }
 
 impl Program {
     fn new() -> Result<Self> {
         let path = env::current_exe()?;
-        let without_lines = path.with_extension("without-lines");
-        let mut strip = Command::new("strip");
-        let status = strip.args(["--strip-debug", "-o"]).arg(&without_lines).arg(&path).status();
+        let stripped = path.with_extension("stripped");
+        let status = Command::new("strip").arg("-o").arg(&stripped).arg(&path).status();
         let is_there = status.is_ok_and(|status| status.success());
-        let without_lines = if is_there { without_lines } else { path.clone() };
-        Ok(Self { path, without_lines })
+        let stripped = if is_there { stripped } else { path.clone() };
+        Ok(Self { path, stripped })
     }
 
     /// What valgrind says of a trial whose claim is wrong.

@@ -24,10 +24,11 @@ pub(crate) fn build() -> Result<PathBuf> {
     build_in(&root(), &target().join("host-kernels"), MODULES.iter().collect(), level())
 }
 
-/// The same for valgrind, which knows no registers of 512 bits.
+/// The same for valgrind, which knows no registers of 512 bits. Trials run few blocks, so that compiling takes longer
+/// than running, and is done at a lower level.
 pub(crate) fn build_for_valgrind() -> Result<PathBuf> {
     let folder = target().join("host-kernels-for-valgrind");
-    build_in(&root(), &folder, MODULES.iter().collect(), None)
+    build_in(&root(), &folder, MODULES.iter().collect(), Some("-O1"))
 }
 
 /// Builds that of a copy of the tree.

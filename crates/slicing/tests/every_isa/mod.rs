@@ -34,12 +34,17 @@ macro_rules! on_field_bytes {
     };
 }
 
-/// ... on those with rows of bits.
+/// ... on those with rows of bits: what one has beyond these are instructions for bytes, and its bits are of one text with
+/// theirs.
 macro_rules! on_bit_lanes {
     ($body:expr) => {
-        on_bit_and_byte_lanes!($body);
+        on_each!($body; lanecrypt_slicing::Portable<u32>, lanecrypt_slicing::Portable<u64>);
+        #[cfg(target_arch = "x86_64")]
+        on_each!($body; lanecrypt_slicing::Sse2, lanecrypt_slicing::Avx2, lanecrypt_slicing::Avx512);
         #[cfg(target_arch = "x86_64")]
         on_each!($body; lanecrypt_slicing::Avx512Ymm, lanecrypt_slicing::Avx512Xmm);
+        #[cfg(target_arch = "aarch64")]
+        on_each!($body; lanecrypt_slicing::Neon);
     };
 }
 
