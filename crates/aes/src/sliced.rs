@@ -38,6 +38,8 @@ impl<S: AesSchedule> Choices for CpuForms<S> {
     type Plain = Bits<S>;
 }
 
+lanecrypt_slicing::compiled_here!(fast: crate::whole::WholeRounds, plain: BitRounds);
+
 /// A byte of every lane, bit by bit.
 type Byte<W> = [W; 8];
 /// The sixteen bytes of every lane.

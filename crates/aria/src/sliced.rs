@@ -277,3 +277,5 @@ impl<K: KeyLength> Choices for CpuForms<K> {
     type Fast = Bytes<K>;
     type Plain = Bits<K>;
 }
+
+lanecrypt_slicing::compiled_here!(fast: ByteRounds, plain: BitRounds);

@@ -58,6 +58,8 @@ impl<K: KeyLength> Choices for CpuForms<K> {
     type Plain = Bits<K>;
 }
 
+lanecrypt_slicing::compiled_here!(fast: ByteRounds, plain: BitRounds);
+
 /// The eight bits of a byte of every lane, lowest first.
 type Byte<W> = [W; 8];
 /// The bytes of a half of every lane.

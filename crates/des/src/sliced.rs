@@ -45,6 +45,8 @@ impl<K: Keying> Choices for CpuForms<K> {
     type Plain = Bits<K>;
 }
 
+lanecrypt_slicing::compiled_here!(fast: BitRounds, plain: BitRounds);
+
 /// The bit of a half that each S-box output goes to, both from the left: the inverse of P.
 const AFTER_P: [usize; 32] = {
     let mut to = [0; 32];

@@ -42,6 +42,8 @@ impl<O: ByteOrder> Choices for CpuForms<O> {
     type Plain = Bytes<O>;
 }
 
+lanecrypt_slicing::compiled_here!(fast: ByteRounds, plain: ByteRounds);
+
 /// The bytes of every lane, in the standard's order: `X[7]` comes first.
 pub(crate) type State<B> = [B; 8];
 

@@ -47,6 +47,8 @@ impl<K: KeyLength> Choices for CpuForms<K> {
     }
 }
 
+lanecrypt_slicing::compiled_here!(fast: WordRounds, plain: WordRounds);
+
 /// The round keys, and the direction that takes them.
 #[derive(Debug)]
 #[repr(C)] // `ct` knows what of it is public

@@ -192,7 +192,8 @@ impl<I: WordLanes> State<I> for WordState<I::Words> {
     }
 }
 
-type Blocks<'inp, 'out, N> = InOutBuf<'inp, 'out, Array<u8, N>>;
+/// Blocks of `N` bytes, in place or from one buffer to another.
+pub type Blocks<'inp, 'out, N> = InOutBuf<'inp, 'out, Array<u8, N>>;
 
 /// Every block by itself.
 pub(crate) struct Ecb<'a, 'inp, 'out, C: Core> {

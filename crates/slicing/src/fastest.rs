@@ -22,8 +22,8 @@ use crate::x86::{AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::xts_masks::{AddMasks, AddNextMasks};
 use crate::{
-    BlockOf, Form, Isa, LanesBody, Portable, RunsOn, Schedule,
-    batch::{Ctr, Ecb},
+    BlockOf, Core, Form, Isa, LanesBody, Portable, Rounds, RunsOn, Schedule,
+    batch::{Blocks, Ctr, Ecb},
     form::{self, MakeKeys},
     isa::Found,
 };
@@ -59,12 +59,43 @@ macro_rules! choices {
         }
 
         /// A form on every instruction set with instructions for S-boxes.
-        pub trait OnFast: Form $(+ RunsOn<$fast>)* {}
-        impl<F: Form $(+ RunsOn<$fast>)*> OnFast for F {}
+        pub trait OnFast: Form<Core: FastCore> $(+ RunsOn<$fast>)* {}
+        impl<F: Form<Core: FastCore> $(+ RunsOn<$fast>)*> OnFast for F {}
 
         /// A form on every other instruction set.
-        pub trait OnPlain: Form $(+ RunsOn<$plain>)* + RunsOn<Portable<u64>> {}
-        impl<F: Form $(+ RunsOn<$plain>)* + RunsOn<Portable<u64>>> OnPlain for F {}
+        pub trait OnPlain: Form<Core: PlainCore> $(+ RunsOn<$plain>)* + RunsOn<Portable<u64>> {}
+        impl<F: Form<Core: PlainCore> $(+ RunsOn<$plain>)* + RunsOn<Portable<u64>>> OnPlain for F {}
+
+        /// [`FastCore::run_fast`].
+        #[doc(hidden)] // for the macro
+        pub fn run_fast<C: Core $(+ Rounds<$fast>)*>(
+            keys: &C::Keys,
+            mode: BatchMode,
+            blocks: Blocks<'_, '_, C::BlockSize>,
+        ) {
+            match Choice::get() {
+                $(Choice::$fast(isa) => run::<C, _>(isa, keys, mode, blocks),)*
+                _ => {
+                    let _ = (keys, mode, blocks);
+                    unreachable!("{MADE_HERE}")
+                }
+            }
+        }
+
+        /// [`PlainCore::run_plain`].
+        #[doc(hidden)] // for the macro
+        pub fn run_plain<C: Core $(+ Rounds<$plain>)* + Rounds<Portable<u64>>>(
+            keys: &C::Keys,
+            mode: BatchMode,
+            blocks: Blocks<'_, '_, C::BlockSize>,
+        ) {
+            match Choice::get() {
+                $(Choice::$plain(isa) => run::<C, _>(isa, keys, mode, blocks),)*
+                Choice::$portable(isa) => run::<C, _>(isa, keys, mode, blocks),
+                #[allow(unreachable_patterns, reason = "a target may have no other")]
+                _ => unreachable!("{MADE_HERE}"),
+            }
+        }
 
         /// Runs one expression with the instruction set and another with the form it is for.
         macro_rules! on_choice {
@@ -131,6 +162,77 @@ pub fn on_cleared_stack<const FAST: usize, const PLAIN: usize, R>(work: impl FnO
     }
 }
 
+/// What whole batches become.
+#[derive(Clone, Copy, Debug)]
+pub enum BatchMode {
+    /// Blocks, each by itself, in the direction of the keys.
+    Ecb,
+    /// Sums with the key stream of counter blocks from this one on, under keys of encryption.
+    Ctr(Counter),
+}
+
+/// Rounds that serve where there are instructions for S-boxes. [`compiled_here!`](crate::compiled_here) makes of them
+/// code that is compiled with the cipher: thousands of instructions that would be compiled with each crate that
+/// encrypts, and for each size of the keys.
+pub trait FastCore: Core {
+    /// Runs any number of blocks on the instruction set of this CPU.
+    ///
+    /// # Panics
+    /// Where this CPU has no instructions for S-boxes.
+    fn run_fast(keys: &Self::Keys, mode: BatchMode, blocks: Blocks<'_, '_, Self::BlockSize>);
+}
+
+/// Rounds that serve elsewhere, likewise.
+pub trait PlainCore: Core {
+    /// Runs any number of blocks on the instruction set of this CPU.
+    ///
+    /// # Panics
+    /// Where this CPU has instructions for S-boxes.
+    fn run_plain(keys: &Self::Keys, mode: BatchMode, blocks: Blocks<'_, '_, Self::BlockSize>);
+}
+
+/// Compiles the rounds that [`Choices`] names, in the crate that says this: [`FastCore`] of one type and [`PlainCore`]
+/// of another, or of the same.
+#[macro_export]
+macro_rules! compiled_here {
+    (fast: $fast:ty, plain: $plain:ty $(,)?) => {
+        impl $crate::FastCore for $fast {
+            #[inline(never)]
+            fn run_fast(
+                keys: &<Self as $crate::Core>::Keys,
+                mode: $crate::BatchMode,
+                blocks: $crate::Blocks<'_, '_, <Self as $crate::Core>::BlockSize>,
+            ) {
+                $crate::run_fast::<Self>(keys, mode, blocks);
+            }
+        }
+
+        impl $crate::PlainCore for $plain {
+            #[inline(never)]
+            fn run_plain(
+                keys: &<Self as $crate::Core>::Keys,
+                mode: $crate::BatchMode,
+                blocks: $crate::Blocks<'_, '_, <Self as $crate::Core>::BlockSize>,
+            ) {
+                $crate::run_plain::<Self>(keys, mode, blocks);
+            }
+        }
+    };
+}
+
+/// Runs batches on one instruction set.
+fn run<C: Rounds<I>, I: Isa>(
+    isa: I,
+    keys: &C::Keys,
+    mode: BatchMode,
+    blocks: Blocks<'_, '_, C::BlockSize>,
+) {
+    match mode {
+        BatchMode::Ecb => isa.run(Ecb::<C> { keys, blocks }),
+        BatchMode::Ctr(counter) => isa.run(Ctr::<C> { keys, counter, blocks }),
+    }
+}
+
 /// What a cipher runs where: a form for instruction sets with instructions for S-boxes, and one for
 /// the others. It may be the same.
 pub trait Choices: 'static {
@@ -179,25 +281,26 @@ impl<C: Choices> Fastest<C> {
     pub fn schedule(&self) -> &C::Schedule {
         &self.schedule
     }
+
+    /// Runs blocks as a batch, padded to its length.
+    #[inline(never)] // its keys would be on the stack of what runs a single block
+    fn padded(&self, direction: Direction, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
+        self.run_batches(&self.batch_keys(direction), blocks);
+    }
 }
 
-/// Runs a body with the keys that were made for the instruction set.
-macro_rules! on_keys {
-    ($keys:expr, |$isa:ident, $form:ident, $of_form:ident| $run:expr) => {
-        on_choice!(
-            Choice::get(),
-            |$isa| {
-                type $form<C> = <C as Choices>::Fast;
-                let FastestKeys::Fast($of_form) = $keys else { unreachable!("{MADE_HERE}") };
-                $run
-            },
-            {
-                type $form<C> = <C as Choices>::Plain;
-                let FastestKeys::Plain($of_form) = $keys else { unreachable!("{MADE_HERE}") };
-                $run
+impl<C: Choices> FastestKeys<C> {
+    /// Runs any number of blocks.
+    fn run(&self, mode: BatchMode, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
+        match self {
+            Self::Fast(keys) => {
+                <C::Fast as Form>::Core::run_fast(C::Fast::view(keys), mode, blocks);
             }
-        )
-    };
+            Self::Plain(keys) => {
+                <C::Plain as Form>::Core::run_plain(C::Plain::view(keys), mode, blocks);
+            }
+        }
+    }
 }
 
 const MADE_HERE: &str = "keys are made for the one choice of the process";
@@ -234,15 +337,15 @@ impl<C: Choices> Implementation for Fastest<C> {
     }
 
     fn run_batches(&self, keys: &FastestKeys<C>, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
-        on_keys!(keys, |isa, Of, keys| isa
-            .run(Ecb::<<Of<C> as Form>::Core> { keys: Of::<C>::view(keys), blocks }));
+        keys.run(BatchMode::Ecb, blocks);
     }
 
     fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
+        let (schedule, padded) = (&self.schedule, |blocks| self.padded(direction, blocks));
         on_choice!(
             Choice::get(),
-            |isa| form::run_short::<C::Fast, _>(&self.schedule, isa, direction, blocks),
-            form::run_short_apart::<C::Plain, _>(&self.schedule, isa, direction, blocks)
+            |isa| form::run_short::<C::Fast, _>(schedule, isa, direction, blocks, padded),
+            form::run_short_apart::<C::Plain, _>(schedule, isa, direction, blocks, padded)
         );
     }
 
@@ -267,11 +370,7 @@ impl<C: Choices> Implementation for Fastest<C> {
         counter: Counter,
         blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>,
     ) {
-        on_keys!(keys, |isa, Of, keys| isa.run(Ctr::<<Of<C> as Form>::Core> {
-            keys: Of::<C>::view(keys),
-            counter,
-            blocks
-        }));
+        keys.run(BatchMode::Ctr(counter), blocks);
     }
 
     fn add_next_masks(&self, mask: &mut [u8; 16], masks: &mut [u8], data: &mut [u8]) {

@@ -96,13 +96,17 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
 
     /// Runs as many blocks as [`short_at_once`](Self::short_at_once) has a number for, and fewer than a
     /// batch.
+    ///
+    /// # Panics
+    /// By default: `short_at_once` has no number then.
     fn run_short(
         schedule: &Self::Schedule,
         isa: I,
         direction: Direction,
         blocks: InOutBuf<'_, '_, BlockOf<Self::Schedule>>,
     ) {
-        padded::<Self, I>(schedule, isa, direction, blocks);
+        let _ = (schedule, isa, direction);
+        unreachable!("{} blocks, which run as a batch", blocks.len());
     }
 
     /// [`Implementation::run_whole`] of a cipher that has this form and `schedule`. By default there is no such way.
@@ -204,30 +208,32 @@ pub fn one_or(several: usize, blocks: usize) -> Option<usize> {
     }
 }
 
-/// Runs fewer blocks than a batch by whichever is faster.
+/// Runs fewer blocks than a batch by whichever is faster: as the form does, or `padded` to a batch.
 #[inline]
-pub(crate) fn run_short<F: RunsOn<I>, I: Isa>(
+pub(crate) fn run_short<'inp, 'out, F: RunsOn<I>, I: Isa>(
     schedule: &F::Schedule,
     isa: I,
     direction: Direction,
-    blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
+    blocks: InOutBuf<'inp, 'out, BlockOf<F::Schedule>>,
+    padded: impl FnOnce(InOutBuf<'inp, 'out, BlockOf<F::Schedule>>),
 ) {
     if F::short_at_once(blocks.len()).is_some() {
         F::run_short(schedule, isa, direction, blocks);
     } else {
-        padded::<F, I>(schedule, isa, direction, blocks);
+        padded(blocks);
     }
 }
 
 /// [`run_short`] with a stack frame of its own, which the choice of an instruction set does not take then.
 #[inline(never)]
-pub(crate) fn run_short_apart<F: RunsOn<I>, I: Isa>(
+pub(crate) fn run_short_apart<'inp, 'out, F: RunsOn<I>, I: Isa>(
     schedule: &F::Schedule,
     isa: I,
     direction: Direction,
-    blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
+    blocks: InOutBuf<'inp, 'out, BlockOf<F::Schedule>>,
+    padded: impl FnOnce(InOutBuf<'inp, 'out, BlockOf<F::Schedule>>),
 ) {
-    run_short::<F, I>(schedule, isa, direction, blocks);
+    run_short::<F, I>(schedule, isa, direction, blocks, padded);
 }
 
 /// How blocks are run: where they are few, as [`run_short`] decides.
@@ -305,7 +311,9 @@ impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
     }
 
     fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>) {
-        run_short::<F, I>(&self.schedule, self.isa, direction, blocks);
+        run_short::<F, I>(&self.schedule, self.isa, direction, blocks, |blocks| {
+            padded::<F, I>(&self.schedule, self.isa, direction, blocks);
+        });
     }
 
     fn dispatch(&self, blocks: usize) -> Dispatch {

@@ -89,14 +89,17 @@ pub use lanecrypt_core as core; // for the macros
 pub use aes::{
     AesBlocks, AesBody, AesKeySteps, SingleBlocks, WholeBlocks, eight_masks, has_aes, run_aes,
 };
-pub use batch::{BitState, ByteState, Rest, State, WordState};
+pub use batch::{BitState, Blocks, ByteState, Rest, State, WordState};
 pub use bits::{BitLanes, OnBitLanes, masks, transpose_halves};
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
 pub use chains::chains_in_lanes;
 pub use fastest::{
-    Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain, on_cleared_stack, run_in_lanes,
+    BatchMode, Choice, Choices, FastCore, Fastest, FastestKeys, OnFast, OnPlain, PlainCore,
+    on_cleared_stack, run_in_lanes,
 };
+#[doc(hidden)]
+pub use fastest::{run_fast, run_plain}; // for the macro
 pub use form::{BlockOf, Core, Form, Rounds, RunsOn, Schedule, Sliced, one_or, padded};
 pub use ghash::{Carryless, Hashing};
 pub use hash_key::{HashKey, polyval};

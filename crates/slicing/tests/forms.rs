@@ -223,6 +223,8 @@ impl Choices for CpuForms {
     type Plain = ByBits;
 }
 
+lanecrypt_slicing::compiled_here!(fast: ByBytes, plain: ByBits);
+
 #[test]
 fn on_the_best_instruction_set() {
     is_the_toy::<Fastest<CpuForms>>((), "Fastest");

@@ -100,6 +100,8 @@ impl Choices for Nothing {
     type Plain = Self;
 }
 
+lanecrypt_slicing::compiled_here!(fast: Nothing, plain: Nothing);
+
 /// Every number of blocks, run.
 fn says_what_it_does<I>(token: I::Token, name: &str)
 where

@@ -47,6 +47,8 @@ impl Choices for CpuForms {
     type Plain = Bits;
 }
 
+lanecrypt_slicing::compiled_here!(fast: Bytes, plain: Bits);
+
 /// The eight bits of a byte of every lane, lowest first.
 type Byte<W> = [W; 8];
 
