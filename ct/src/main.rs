@@ -1,9 +1,9 @@
 //! `cargo xtask ct`: checks every backend's constant-time claim, and that the checks can fail.
 //!
 //! Backends of the CPU, and the kernels compiled for it, run under valgrind with key and data
-//! undefined; of instruction sets that valgrind does not run the machine code is read, and the
-//! kernels' PTX is. So do segments of sealed files and contexts of the provider. A backend that claims to be constant-time must pass, and one
-//! that does not claim it must trip. With `--measure`, times are compared instead.
+//! undefined, and so do segments of sealed files and contexts of the provider; of instruction sets that valgrind does not
+//! run the machine code is read, and the kernels' PTX is. A backend that claims to be constant-time must pass, and one that
+//! does not claim it must trip. With `--measure`, times are compared instead.
 
 mod ffi;
 mod machine_code;
@@ -14,7 +14,7 @@ mod report;
 mod trial;
 mod valgrind;
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
@@ -40,6 +40,9 @@ struct Options {
     /// Measures the kernels of this machine's GPU, by its clock, in place of the CPU.
     #[arg(long, requires = "measure", conflicts_with = "cores")]
     gpu: bool,
+    /// Reads the PTX of kernels that call `lanecrypt.cuh`, too, from this folder.
+    #[arg(long, value_name = "FOLDER")]
+    inside: Option<PathBuf>,
     /// Runs one backend, named cipher/backend; for use under valgrind.
     #[arg(long, hide = true)]
     trial: Option<String>,
@@ -57,6 +60,9 @@ fn main() -> Result<ExitCode> {
     }
     ensure!(cfg!(target_arch = "x86_64"), "valgrind's requests are written for x86-64 alone");
     let mut rows = ptx::rows(&options.filter)?;
+    if let Some(folder) = &options.inside {
+        rows.extend(ptx::inside::rows(folder, &options.filter)?);
+    }
     rows.extend(valgrind::rows(&options.filter)?);
     let code = judged(&rows, &options.filter)?;
     println!("{}", trial::REDUCED);

@@ -1,5 +1,6 @@
 //! The kernels' PTX: no address and no branch of a constant-time kernel depends on key or data.
 
+pub(crate) mod inside;
 mod parse;
 mod public;
 mod taint;
@@ -24,9 +25,10 @@ use crate::{
 /// Findings that are shown of a backend whose claim is wrong.
 const SHOWN_FINDINGS: usize = 10;
 
-/// What was found in the kernels of all modules, by their names.
+/// What was found in kernels, by their names.
+#[derive(Default)]
 struct Analyses {
-    findings: HashMap<&'static str, Vec<taint::Finding>>,
+    findings: HashMap<String, Vec<taint::Finding>>,
 }
 
 /// Every GPU backend whose name contains `filter`. Backends of the host build name the kernels,
@@ -68,7 +70,8 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
         owned.extend(kernels.iter().copied());
         rows.push(analyses.row(name.into(), claim, &kernels)?);
     }
-    let orphans: Vec<_> = analyses.findings.keys().filter(|name| !owned.contains(name)).collect();
+    let is_owned = |name: &&String| owned.contains(&name.as_str());
+    let orphans: Vec<_> = analyses.findings.keys().filter(|name| !is_owned(name)).collect();
     ensure!(orphans.is_empty(), "no backend has the kernels {orphans:?}");
     rows.retain(|row| row.name.contains(filter));
     Ok(rows)
@@ -96,18 +99,18 @@ impl Analyses {
                 let analysis = taint::analyse(&entry, &public::of_kernel(module.name, entry.name));
                 let analysis = analysis.with_context(|| format!("{}.ptx", module.name))?;
                 read.extend(analysis.public_reads.iter().map(|&offset| (module.name, offset)));
-                findings.insert(entry.name, analysis.findings);
+                findings.insert(entry.name.to_owned(), analysis.findings);
             }
         }
         public::require_used(&read)?;
         Ok(Self { findings })
     }
 
-    fn row(&self, name: String, claim: ConstantTime, kernels: &[&'static str]) -> Result<Row> {
+    fn row(&self, name: String, claim: ConstantTime, kernels: &[&str]) -> Result<Row> {
         let mut findings = Vec::new();
         let mut silent = 0;
         for kernel in kernels {
-            let found = self.findings.get(kernel);
+            let found = self.findings.get(*kernel);
             let found = found.with_context(|| format!("kernel {kernel} is in no module"))?;
             findings.extend(found.iter().map(|finding| format!("{kernel}: {finding}")));
             silent += usize::from(found.is_empty());

@@ -7,7 +7,7 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     command::{apt_install, build_one_as_released, command, run, target},
-    kernels, wheel,
+    inside, kernels, wheel,
 };
 
 /// Packages between the ciphers and this program. Other checks have them assert, or not optimised.
@@ -21,8 +21,9 @@ fn program() -> Result<PathBuf> {
 pub(crate) fn run_task(filter: Option<&str>) -> Result<()> {
     install_valgrind()?;
     let library = kernels::host::build_for_valgrind()?;
+    let inside = inside::ptx()?;
     let program = program()?;
-    run(command(program).args(filter).env(HOST_KERNELS, library))
+    run(command(program).args(filter).arg("--inside").arg(inside).env(HOST_KERNELS, library))
 }
 
 /// Compares run times, on some cores at once or on the GPU. Nothing is installed, and nothing else runs beside it.
