@@ -47,14 +47,13 @@ pub(crate) fn rows(folder: &Path, filter: &str) -> Result<Vec<Row>> {
 fn row(ptx: &str, shown: String, claim: ConstantTime) -> Result<Row> {
     let entries = parse::entries(ptx).with_context(|| shown.clone())?;
     ensure!(!entries.is_empty(), "{shown}: no kernel");
-    let mut analyses = Analyses::default();
-    let mut names = Vec::new();
+    let mut read = Analyses::default();
     for entry in &entries {
-        let analysis = taint::analyse(entry, PARAMETERS).with_context(|| shown.clone())?;
-        analyses.findings.insert(entry.name.to_owned(), analysis.findings);
-        names.push(entry.name);
+        let found = taint::analyse(entry, PARAMETERS).with_context(|| shown.clone())?.findings;
+        read.findings.insert(entry.name.to_owned(), found);
     }
-    analyses.row(shown, claim, &names)
+    let names: Vec<_> = entries.iter().map(|entry| entry.name).collect();
+    read.row(shown, claim, &names)
 }
 
 #[cfg(test)]
