@@ -112,12 +112,13 @@ impl Trial<'_> {
         for key_bytes in setting.cipher.key_bytes {
             let name = format!("key schedule, {key_bytes} bytes");
             let engine = self.step(&name, || setting.engine(*key_bytes))?;
-            for blocks in block_counts(setting.backend, Some(key_bytes) == longest) {
+            let is_longest = Some(key_bytes) == longest;
+            for blocks in block_counts(setting.backend, is_longest) {
                 for direction in Direction::BOTH {
                     let name = format!("ECB {direction}, {blocks} blocks");
                     self.step(&name, || setting.ecb(&*engine, direction, blocks))?;
                 }
-                if Some(key_bytes) == longest || setting.backend.platform == Platform::Cpu {
+                if is_longest || setting.backend.platform == Platform::Cpu {
                     let name = format!("CTR, {blocks} blocks and {PARTIAL} bytes");
                     self.step(&name, || setting.ctr(&*engine, blocks))?;
                 }

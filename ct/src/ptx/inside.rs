@@ -1,7 +1,10 @@
 //! The PTX of kernels that call `lanecrypt.cuh`, which are compiled as a user's would be: of the functions that the header
 //! says are constant-time, and of others, which must be caught.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, ensure};
 use lanecrypt::ConstantTime;
@@ -27,20 +30,20 @@ const PARAMETERS: &[(i64, i64)] = &[(0, 64)];
 /// # Errors
 /// A folder that cannot be read; kernels that are in it alone, or here alone; PTX that is not understood.
 pub(crate) fn rows(folder: &Path, filter: &str) -> Result<Vec<Row>> {
-    let read = |name: &str| {
-        let path = folder.join(name).with_extension("ptx");
-        fs::read_to_string(&path).with_context(|| path.display().to_string())
-    };
-    let is_ptx = |path: &Path| path.extension().is_some_and(|end| end == "ptx");
+    let path_of = |name: &str| folder.join(name).with_extension("ptx");
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
-        let is_here =
-            KERNELS.iter().any(|(name, _)| folder.join(name).with_extension("ptx") == path);
-        ensure!(is_here || !is_ptx(&path), "nothing is said of {}", path.display());
+        let is_ptx = path.extension().is_some_and(|end| end == "ptx");
+        let is_here = KERNELS.iter().any(|(name, _)| path_of(name) == path);
+        ensure!(is_here || !is_ptx, "nothing is said of {}", path.display());
     }
-    let named = KERNELS.map(|(name, claim)| (name, format!("lanecrypt.cuh/{name}"), claim));
+    let named =
+        KERNELS.map(|(name, claim)| (path_of(name), format!("lanecrypt.cuh/{name}"), claim));
     let named = named.into_iter().filter(|(_, shown, _)| shown.contains(filter));
-    named.map(|(name, shown, claim)| row(&read(name)?, shown, claim)).collect()
+    let row = |(path, shown, claim): (PathBuf, String, ConstantTime)| {
+        row(&fs::read_to_string(&path).with_context(|| path.display().to_string())?, shown, claim)
+    };
+    named.map(row).collect()
 }
 
 /// The row of a file, all kernels of which are judged together.

@@ -24,8 +24,8 @@ pub(crate) fn build() -> Result<PathBuf> {
     build_in(&root(), &target().join("host-kernels"), MODULES.iter().collect(), level())
 }
 
-/// The same for valgrind, which knows no registers of 512 bits. Trials run few blocks, so that compiling takes longer
-/// than running, and is done at a lower level.
+/// The same for valgrind, which knows no registers of 512 bits. Optimised little: trials run few blocks, and would gain
+/// less time than more would take to compile.
 pub(crate) fn build_for_valgrind() -> Result<PathBuf> {
     let folder = target().join("host-kernels-for-valgrind");
     build_in(&root(), &folder, MODULES.iter().collect(), Some("-O1"))
