@@ -45,6 +45,7 @@ pub(crate) const LAUNCHES: &[(&str, Launch)] = &[
     ("aes_conflict_free_4_ecb_encrypt", Launch { threads: 1024, shared_bytes: 131072, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("aes_conflict_free_4_xts_decrypt", Launch { threads: 1024, shared_bytes: 163840, unit: Unit { threads: 32, blocks: 32, aligned: false } }),
     ("aes_conflict_free_4_xts_encrypt", Launch { threads: 1024, shared_bytes: 131072, unit: Unit { threads: 32, blocks: 32, aligned: false } }),
+    ("aes_gcm_encrypt", Launch { threads: 512, shared_bytes: 33024, unit: Unit { threads: 256, blocks: 256, aligned: false } }),
     ("aes_mixed_cbc_decrypt", Launch { threads: 640, shared_bytes: 163856, unit: Unit { threads: 640, blocks: 1024, aligned: false } }),
     ("aes_mixed_cfb_decrypt", Launch { threads: 640, shared_bytes: 131088, unit: Unit { threads: 640, blocks: 1024, aligned: false } }),
     ("aes_mixed_ctr", Launch { threads: 640, shared_bytes: 151568, unit: Unit { threads: 640, blocks: 1024, aligned: true } }),

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod gcm;
 pub mod ghash;
 mod launch;
 mod launches;
@@ -185,6 +186,8 @@ modules! {
     AES_BITSLICE = "aes_bitslice", "aes/bitslice.cu";
     /// AES by four replicated T-tables and bit-sliced, in one kernel.
     AES_MIXED = "aes_mixed", "aes/mixed.cu";
+    /// GCM encryption by AES in one launch.
+    AES_GCM = "aes_gcm", "aes/gcm.cu";
     /// AES's key stream as random numbers.
     AES_RANDOM = "aes_random", "aes/random.cu";
     /// ARIA in P1's 8-bit form: sixteen threads a block.

@@ -1,6 +1,6 @@
 //! Everything CI checks besides the tests.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::{
     checks::{
@@ -67,10 +67,12 @@ fn clippy() -> Result<()> {
     run(clippy.args(["--", "--deny", "warnings"]))
 }
 
-/// As docs.rs builds it, so that what only it compiles is compiled here.
+/// What is published, as docs.rs builds it, so that what only it compiles is compiled here.
 fn documentation() -> Result<()> {
-    let mut doc = workspace("doc");
-    doc.args(["--quiet", "--no-deps", "--features", &packages::features()?]);
+    let published = packages::published()?;
+    let mut doc = cargo();
+    doc.args(["doc", "--quiet", "--no-deps", "--features", &packages::features_of(&published)]);
+    doc.args(packages::selecting(&published));
     doc.env("RUSTDOC", root().join("xtask/rustdoc.sh"));
     run(doc.env("RUSTDOCFLAGS", "--deny warnings --cfg docsrs"))
 }
@@ -97,19 +99,13 @@ fn oldest_toolchain() -> Result<()> {
         println!("NOT tried: Rust {oldest} cannot be installed here: {}", one_line(&error));
         return Ok(());
     }
-    let mut packages = packages::metadata()?;
-    packages.retain(|package| {
-        packages::is_published(package)
-            && !NOT_BY_THE_OLDEST.iter().any(|name| package["name"] == *name)
-    });
+    let mut packages = packages::published()?;
+    packages.retain(|package| !NOT_BY_THE_OLDEST.iter().any(|name| package["name"] == *name));
     let features = packages::features_of(&packages);
     let features: Vec<_> = features.split(',').filter(|name| !name.ends_with("/wgpu")).collect();
     let mut check = cargo_of(oldest);
     check.args(["check", "--quiet", "--features", &features.join(",")]);
-    for package in &packages {
-        check.args(["--package", package["name"].as_str().context("no name")?]);
-    }
-    run(check.env("CARGO_TARGET_DIR", target().join("oldest")))
+    run(check.args(packages::selecting(&packages)).env("CARGO_TARGET_DIR", target().join("oldest")))
 }
 
 /// The README's first command, in the build that checks and in a hundredth of the time: the record that it writes

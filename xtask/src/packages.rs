@@ -62,6 +62,18 @@ pub(crate) fn is_published(package: &Value) -> bool {
     package["publish"].is_null()
 }
 
+/// The packages that go there.
+pub(crate) fn published() -> Result<Vec<Value>> {
+    let mut packages = metadata()?;
+    packages.retain(is_published);
+    Ok(packages)
+}
+
+/// The options of cargo that select these packages.
+pub(crate) fn selecting(packages: &[Value]) -> impl Iterator<Item = &str> {
+    packages.iter().flat_map(|package| ["--package", package["name"].as_str().unwrap_or_default()])
+}
+
 /// All features of all packages.
 pub(crate) fn features() -> Result<String> {
     Ok(features_of(&metadata()?))

@@ -32,7 +32,7 @@ use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{
     BatchFamily, CipherKernels, DeviceCipher, Family, KeyPair, Keys, OnDevice,
-    kernels::{Program, batch, programs},
+    kernels::{Program, batch, gcm, programs},
 };
 use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
@@ -84,7 +84,8 @@ pub static CONFLICT_FREE: Family = Family::new(
     ConstantTime::LOOKS_UP,
     CONFLICT_FREE_PROGRAMS,
     key_pair,
-);
+)
+.with_gcm(&gcm::AES);
 const CONFLICT_FREE_PROGRAMS: &[&Program] = &[
     &programs::AES_CONFLICT_FREE_4,
     &programs::AES_CONFLICT_FREE_2,
@@ -152,7 +153,8 @@ pub static FASTEST: Family = Family::new(
     key_pair_with_planes,
 )
 .with_small(&programs::AES_TABLE_GLOBAL, GLOBAL_BELOW)
-.with_large(&programs::AES_MIXED, MIXED_FROM);
+.with_large(&programs::AES_MIXED, MIXED_FROM)
+.with_gcm(&gcm::AES);
 // ANCHOR_END: fastest
 
 /// Batches: many messages, each under a key of its own, by T-tables in every bank.

@@ -16,8 +16,7 @@ use std::{
     time::Duration,
 };
 
-use lanecrypt_core::{Counter, Direction};
-use lanecrypt_kernels::{HEADER_WORDS, Kernel};
+use lanecrypt_kernels::Kernel;
 
 use crate::{
     Device, Error, Properties,
@@ -528,6 +527,9 @@ impl Model {
         if name.starts_with("ghash_") {
             return self.ghash(name, shape, parameters);
         }
+        if name.ends_with("_gcm_encrypt") {
+            return self.gcm(shape, parameters);
+        }
         let [input, output, blocks, high, low, aside] = parameters[..6] else {
             panic!("no header")
         };
@@ -539,14 +541,11 @@ impl Model {
             "modes_xts_masks" => return self.masks(input, output, blocks, mode),
             _ => {}
         }
-        let word = |i: usize| (parameters[HEADER_WORDS / 2 + i / 2] >> (32 * (i % 2))) as u32;
-        let key: [[u8; 4]; 4] = [0, 1, 2, 3].map(|i| word(i).to_le_bytes());
-        let key: [u8; 16] = key.as_flattened().try_into().expect("four words");
+        let (key, direction) = toy::key_of(parameters);
         if name.ends_with("_keystream") {
             let threads = u64::from(shape.grid) * u64::from(shape.threads);
             return self.with(output..output + 16 * threads, |memory| memory.fill(0x77));
         }
-        let direction = if word(4) == 0 { Direction::Encrypt } else { Direction::Decrypt };
         let is_cfb = name.ends_with("_cfb_decrypt");
         if is_cfb || name.ends_with("_cbc_decrypt") {
             let combine = |previous: &[u8], block: &mut [u8]| {
@@ -568,11 +567,7 @@ impl Model {
         if name.ends_with("_ctr") {
             let left = (1 << 32) - u64::from(low as u32);
             assert!(blocks <= left, "kernels take the upper 96 bits of counters to be the same");
-            let counter = (u128::from(high) << 64 | u128::from(low)).to_be_bytes();
-            let mut stream = vec![0; data.len()];
-            Counter::from_block(&counter).expect("16 bytes").fill(&mut stream);
-            toy::toy(&key, Direction::Encrypt, &mut stream);
-            data.iter_mut().zip(stream).for_each(|(byte, key)| *byte ^= key);
+            toy::add_key_stream(&key, [high, low], &mut data);
         } else {
             toy::toy(&key, direction, &mut data);
         }

@@ -4,6 +4,8 @@
 //! modulus is given as its coefficients below x^128. Products are long multiplication and long division, a coefficient
 //! at a time, and share nothing with the shifts that the modes' own definitions are written in.
 
+use std::iter;
+
 /// The modulus of GCM (SP 800-38D, section 6.3) and of XTS (IEEE 1619, section 5.2): x^128 + x^7 + x^2 + x + 1.
 pub const MODULUS: u128 = 0x87;
 
@@ -76,12 +78,42 @@ pub fn polyval_product(left: [u8; 16], right: [u8; 16]) -> [u8; 16] {
     multiply(product, POLYVAL_INVERSE, POLYVAL_MODULUS).to_le_bytes()
 }
 
-/// The mask of block `number` of an XTS data unit whose first mask is `first`: times x^number, the lowest bit of the first
-/// byte being the coefficient of 1 (IEEE 1619, section 5.2).
+/// The masks of an XTS data unit from the `first` on, a block each and without an end: each is the one before times x, the
+/// lowest bit of the first byte being the coefficient of 1 (IEEE 1619, section 5.2).
+///
+/// ```
+/// use lanecrypt_reference::gf128::xts_masks;
+/// let first = 1_u128.to_le_bytes();
+/// assert_eq!(xts_masks(first).nth(128), Some(0x87_u128.to_le_bytes()));
+/// ```
+pub fn xts_masks(first: [u8; 16]) -> impl Iterator<Item = [u8; 16]> {
+    let step = |mask: &u128| Some(multiply(1 << 1, *mask, MODULUS));
+    iter::successors(Some(u128::from_le_bytes(first)), step).map(u128::to_le_bytes)
+}
+
+/// How many of these blocks are independent: 128 where all blocks are sums of them, so that they serve as a basis.
+///
+/// ```
+/// use lanecrypt_reference::gf128::{basis, rank};
+/// assert_eq!(rank(&basis()), 128);
+/// assert_eq!(rank(&[[1; 16], [2; 16], [3; 16]]), 2);
+/// ```
 #[must_use]
-pub fn xts_mask(first: [u8; 16], number: usize) -> [u8; 16] {
-    let step = |mask, _| multiply(mask, 1 << 1, MODULUS);
-    (0..number).fold(u128::from_le_bytes(first), step).to_le_bytes()
+pub fn rank(blocks: &[[u8; 16]]) -> usize {
+    // With the highest bit of each found once, a block is reduced by those that have its highest bit.
+    let mut by_highest_bit = [0_u128; 128];
+    for block in blocks {
+        let mut rest = u128::from_le_bytes(*block);
+        while let Some(bit) = rest.checked_ilog2() {
+            let known = &mut by_highest_bit[bit as usize];
+            if *known == 0 {
+                *known = rest;
+                break;
+            }
+            rest ^= *known;
+        }
+    }
+    by_highest_bit.iter().filter(|kept| **kept != 0).count()
 }
 
 /// The 128 blocks in which one bit is set: a basis of all blocks, in any notation. What is linear in a block is right for

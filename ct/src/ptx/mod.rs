@@ -12,7 +12,7 @@ use lanecrypt::{
     CIPHERS, ConstantTime,
     cuda::{
         Engine, HashFamily,
-        kernels::{Kernel, MODULES, Module, batch, ghash, modes, random},
+        kernels::{Kernel, MODULES, Module, batch, gcm, ghash, modes, random},
     },
     registry::{Backend, CipherDescription, Platform},
 };
@@ -53,6 +53,7 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
     // in memory, so that lengths and places, which are public, cannot be told from secrets there: nothing
     // is claimed for them.
     let of_batches: Vec<_> = batch::kernels().collect();
+    let of_gcm: Vec<_> = gcm::kernels().collect();
     for (name, claim, kernels) in [
         ("modes/cuda", ConstantTime::Yes, modes::KERNELS),
         ("ghash/cuda", ConstantTime::Yes, ghash::COMMON_KERNELS),
@@ -64,6 +65,7 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
             ghash::WIDE_MATRIX_KERNELS,
         ),
         ("batch/cuda", ConstantTime::LOOKS_UP, &of_batches),
+        ("gcm/cuda", ConstantTime::LOOKS_UP, &of_gcm),
         ("random/cuda", ConstantTime::LOOKS_UP, random::KERNELS),
     ] {
         let kernels: Vec<_> = kernels.iter().copied().map(Kernel::name).collect();

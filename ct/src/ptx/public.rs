@@ -1,9 +1,12 @@
 //! What of a kernel's parameter block is public: what is before the keys, and the word among them
 //! that kernels count by, which tells the length of the key or the order of bytes and nothing else.
-//! Those of batches have no key in it, but addresses and lengths alone; those of GHASH end with a mask.
+//! Those of batches have no key in it, but addresses and lengths alone; those of GHASH end with a mask, and what encrypts by
+//! GCM in one launch has both parts.
 
 use anyhow::{Result, ensure};
-use lanecrypt::cuda::kernels::{HEADER_WORDS, batch, ghash, modes, programs::PROGRAMS, random};
+use lanecrypt::cuda::kernels::{
+    HEADER_WORDS, batch, gcm, ghash, modes, programs::PROGRAMS, random,
+};
 
 const WORD_BYTES: i64 = 4;
 /// Words of 64 bits of a header that say what a mode starts from.
@@ -27,7 +30,16 @@ fn of_module(module: &str) -> Vec<(i64, i64)> {
         return vec![(0, offset(2 * batch::PARAMETER_WORDS))];
     }
     let count = count(module).map(|start| (start, start + WORD_BYTES));
-    [(0, offset(HEADER_WORDS))].into_iter().chain(count).collect()
+    let of_hash = of_gcm(module).map(|gcm| {
+        let first = offset(gcm.text_bytes() / 4);
+        (first, first + offset(2 * ghash::PUBLIC_WORDS))
+    });
+    [(0, offset(HEADER_WORDS))].into_iter().chain(count).chain(of_hash).collect()
+}
+
+/// What encrypts by GCM in one launch, if that is what a module is for.
+fn of_gcm(module: &str) -> Option<&'static gcm::Gcm> {
+    gcm::ALL.into_iter().find(|gcm| gcm.kernel().module().name == module)
 }
 
 /// Where a word of a parameter block starts, counted from the start of the block.
@@ -39,7 +51,8 @@ fn offset(word: usize) -> i64 {
 fn count(module: &str) -> Option<i64> {
     let program = PROGRAMS.iter().find(|program| program.module().name == module);
     let draws = random::KERNELS.iter().any(|kernel| kernel.module().name == module);
-    let keys = program.map(|program| program.keys()).or(draws.then_some(random::KEYS))?;
+    let keys = program.map(|program| program.keys()).or(draws.then_some(random::KEYS));
+    let keys = keys.or(of_gcm(module).map(gcm::Gcm::keys))?;
     keys.count_word().map(|word| offset(HEADER_WORDS + word))
 }
 
@@ -74,6 +87,7 @@ mod tests {
         assert_eq!(of_module("des_table"), [(0, 48), (432, 436)]);
         assert_eq!(of_module("aes_random"), of_module("aes_table"));
         assert_eq!(of_module("ghash_tables"), [(0, 200)]);
+        assert_eq!(of_module("aes_gcm"), [(0, 48), (288, 292), (304, 504)]);
         for module in ["aes_batch", "aria_batch", "camellia_batch", "seed_batch"] {
             assert_eq!(of_module(module), [(0, 128)]);
         }

@@ -3,9 +3,9 @@
 #[cfg(feature = "host-kernels")]
 use lanecrypt_core::Platform;
 use lanecrypt_core::{Backend, CipherDescription, ConstantTime, Unavailable, on_cleared_stack};
-use lanecrypt_kernels::Program;
+use lanecrypt_kernels::{KeyLayout, Module, Program, gcm::Gcm};
 
-use crate::{Device, Error, Keys, Properties};
+use crate::{Device, Error, Keys, Properties, device::buffer::MAX_BLOCK};
 
 /// A way to compute a cipher on a device.
 ///
@@ -20,6 +20,7 @@ pub struct Family {
     programs: &'static [&'static Program],
     small: Option<Other>,
     large: Option<Other>,
+    gcm: Option<&'static Gcm>,
     keys: fn(&[u8]) -> KeyPair,
 }
 
@@ -80,7 +81,7 @@ impl Family {
         programs: &'static [&'static Program],
         keys: fn(&[u8]) -> KeyPair,
     ) -> Self {
-        Self { cipher, summary, constant_time, programs, small: None, large: None, keys }
+        Self { cipher, summary, constant_time, programs, small: None, large: None, gcm: None, keys }
     }
 
     /// The same family, with another program for what is `bytes` bytes or more in one launch, on devices
@@ -94,6 +95,13 @@ impl Family {
     #[must_use]
     pub const fn with_small(self, program: &'static Program, bytes: u64) -> Self {
         Self { small: Some(Other { program, from: 0, below: bytes }), ..self }
+    }
+
+    /// The same family, with a kernel that encrypts messages by GCM in one launch where they are not long, on devices that
+    /// it fits. It takes as many of the key words as it knows, from the first on, and looks tables up.
+    #[must_use]
+    pub const fn with_gcm(self, kernel: &'static Gcm) -> Self {
+        Self { gcm: Some(kernel), ..self }
     }
 
     /// The cipher.
@@ -151,6 +159,12 @@ impl Family {
         [self.small, self.large].map(|other| other.filter(fits))
     }
 
+    /// The kernel that encrypts by GCM in one launch, if there is one and it fits a device.
+    pub(super) fn gcm(&self, properties: &Properties) -> Option<&'static Gcm> {
+        let fits = |gcm: &&Gcm| gcm.kernel().shared_bytes() <= properties.shared_bytes_per_block;
+        self.gcm.filter(fits)
+    }
+
     /// Every program that its engines may run, on whatever device.
     pub fn all_programs(&self) -> impl Iterator<Item = &'static Program> {
         let others = [self.small, self.large].into_iter().flatten().map(|other| other.program);
@@ -184,25 +198,32 @@ impl Family {
         let program = self.program(properties)?;
         let others = self.others(properties);
         let keys = on_cleared_stack(|| (self.keys)(key));
-        self.check(program, &keys)?;
-        for other in others.iter().flatten() {
-            self.check(other.program, &keys)?;
+        for program in others.iter().flatten().map(|other| other.program).chain([program]) {
+            self.check(program.module(), program.block_bytes(), program.keys(), &keys)?;
+        }
+        if let Some(gcm) = self.gcm {
+            self.check(gcm.kernel().module(), MAX_BLOCK, gcm.keys(), &keys)?;
         }
         Ok((program, others, keys))
     }
 
-    /// Holds a program against the cipher and its keys.
-    fn check(&self, program: &Program, keys: &KeyPair) -> Result<(), Error> {
+    /// Holds kernels of a module, which take blocks of `taken` bytes, against the cipher and its keys.
+    fn check(
+        &self,
+        module: &Module,
+        taken: usize,
+        layout: &KeyLayout,
+        keys: &KeyPair,
+    ) -> Result<(), Error> {
         let mismatch = |reason: String| Error::Mismatch {
             cipher: self.cipher.name,
-            module: program.module().name,
+            module: module.name,
             reason,
         };
-        let (given, taken) = (self.cipher.block_bytes, program.block_bytes());
+        let given = self.cipher.block_bytes;
         if given != taken {
             return Err(mismatch(format!("blocks of {given} bytes where it takes {taken}")));
         }
-        let layout = program.keys();
         for (name, keys) in [("encryption", &keys.encrypt), ("decryption", &keys.decrypt)] {
             let (words, expected) = (keys.words(), self.key_words());
             let taken = words.get(..layout.words()).filter(|_| words.len() == expected);

@@ -1,10 +1,11 @@
-//! GCM (SP 800-38D) on the device: CTR and GHASH, one after the other.
+//! GCM (SP 800-38D) on the device: CTR and GHASH, one after the other, or in one launch.
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
     ConstantTime, Mode,
     modes::gcm::{check_lengths, counter, first_counter},
 };
+use lanecrypt_kernels::{Task, gcm::Gcm};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -12,8 +13,15 @@ use crate::{
     Device, DeviceInOut, DeviceSlice, DeviceSliceMut, Engine, Error, Family, GhashEngine,
     HashFamily, Operation, Pending, Stream,
     device::buffer::MAX_BLOCK,
-    engine::ghash::{End, Hash},
-    launch::copies::{self, Rows},
+    engine::{
+        ghash::{End, Hash},
+        on_stream::OnStream,
+    },
+    launch::{
+        copies::{self, Rows},
+        operation::Work,
+        parameters::Header,
+    },
     pipeline::{self, Cut},
 };
 
@@ -48,7 +56,8 @@ impl Family {
         let engine = self.engine(device, key)?;
         let h = engine.single()?.encrypted(&[0; BLOCK])?;
         let hash = GhashEngine::new(device, hash, &h)?;
-        Ok(GcmEngine { engine, hash })
+        let in_one_launch = self.gcm(device.properties());
+        Ok(GcmEngine { engine, hash, in_one_launch })
     }
 }
 
@@ -61,6 +70,8 @@ impl Family {
 pub struct GcmEngine {
     engine: Engine,
     hash: GhashEngine,
+    /// What encrypts messages that are not long.
+    in_one_launch: Option<&'static Gcm>,
 }
 
 impl GcmEngine {
@@ -105,13 +116,11 @@ impl GcmEngine {
         tag: &mut [u8],
     ) -> Result<(), Error> {
         let data = self.checked(data, [iv, aad], tag.len())?;
-        let mask = self.encrypt_data(self.stream(), iv, &data)?;
+        let seal = self.seal(self.stream(), iv, &data)?;
         let mut made = [0; BLOCK];
         self.hash.with_hash(self.stream(), |hash| {
             hash.add_host(aad)?;
-            hash.receive(&mut made, |hash, output| {
-                add_ciphertext(hash, aad.len(), data.output(), &mask, output)
-            })
+            hash.receive(&mut made, |hash, output| seal.end(hash, aad.len(), output))
         })?;
         tag.copy_from_slice(&made[..tag.len()]);
         Ok(())
@@ -138,15 +147,15 @@ impl GcmEngine {
         stream.require_device(device)?;
         tag.require_device(device)?;
         let queued = stream.begin().and_then(|()| {
-            let mask = self.encrypt_data(stream, iv, &data)?;
+            let seal = self.seal(stream, iv, &data)?;
             self.hash.with_hash(stream, |hash| {
                 hash.add_host(aad)?;
                 let to = tag.address();
                 if tag.len() == BLOCK && to.is_multiple_of(BLOCK as u64) {
-                    return add_ciphertext(hash, aad.len(), data.output(), &mask, to);
+                    return seal.end(hash, aad.len(), to);
                 }
                 let (aside, rows) = (hash.aside(), Rows::one(tag.len() as u64));
-                add_ciphertext(hash, aad.len(), data.output(), &mask, aside)?;
+                seal.end(hash, aad.len(), aside)?;
                 copies::copy(device, stream.handle, (aside, to), rows)
             })
         });
@@ -281,16 +290,27 @@ impl GcmEngine {
         Ok(data)
     }
 
-    /// Queues the encryption of the data of a message that was checked; the mask of its tag.
-    fn encrypt_data(
-        &self,
-        stream: &Stream,
+    /// Queues the encryption of the data of a message that was checked, where the end of its hash does not encrypt it.
+    fn seal<'a>(
+        &'a self,
+        stream: &'a Stream,
         iv: &[u8],
-        data: &DeviceInOut<'_>,
-    ) -> Result<Zeroizing<[u8; BLOCK]>, Error> {
+        data: &'a DeviceInOut<'_>,
+    ) -> Result<Seal<'a>, Error> {
         let first = self.first_counter(stream, iv)?;
-        self.crypt(stream, &first, data)?;
-        self.mask(&first)
+        let mask = self.mask(&first)?;
+        let work = self.engine.work(counters(&first), data.len())?;
+        let on = self.engine.on(stream);
+        let (bytes, (input, output)) = (data.len(), data.ends());
+        let blocks = bytes.div_ceil(BLOCK);
+        let fits = (input | output).is_multiple_of(BLOCK as u64)
+            && !self.hash.is_long(bytes)
+            && work.blocks_at_once(blocks) == blocks;
+        let in_one_launch = self.in_one_launch.filter(|_| fits && bytes > 0);
+        if in_one_launch.is_none() {
+            on.run(work, data.ends(), bytes)?;
+        }
+        Ok(Seal { on, mask, data, in_one_launch: in_one_launch.map(|kernel| (kernel, work)) })
     }
 
     /// Queues the decryption of a message that was checked, once its tag was found right.
@@ -361,6 +381,38 @@ impl GcmEngine {
         } else {
             Err(Error::Data(lanecrypt_core::Error::NotAuthentic))
         }
+    }
+}
+
+/// A message whose data is encrypted, or is when its hash ends.
+struct Seal<'a> {
+    on: OnStream<'a>,
+    mask: Zeroizing<[u8; BLOCK]>,
+    data: &'a DeviceInOut<'a>,
+    in_one_launch: Option<(&'static Gcm, Work)>,
+}
+
+impl Seal<'_> {
+    /// Adds the ciphertext after the associated data, and the end; the tag goes to `output`.
+    fn end(&self, hash: &mut Hash<'_>, aad_bytes: usize, output: u64) -> Result<(), Error> {
+        let Self { on, mask, data, in_one_launch } = self;
+        let Some((gcm, work)) = in_one_launch else {
+            return add_ciphertext(hash, aad_bytes, data.output(), mask, output);
+        };
+        let bytes = data.len();
+        let end = End { lengths: [aad_bytes, bytes], mask, output };
+        hash.add_made(gcm.kernel(), bytes, end, |launch, of_hash| {
+            let (input, output) = data.ends();
+            let [first, second] = work.words();
+            let blocks = (bytes / BLOCK) as u64;
+            let header = Header { input, output, blocks, mode: [first, second, 0] };
+            let text = on.keyed.keys(Task::Ctr).parameters(header, gcm.text_bytes());
+            let mut block = Zeroizing::new(vec![0; launch.parameter_bytes() / 8]);
+            let (of_text, rest) = block.split_at_mut(text.len());
+            of_text.copy_from_slice(&text);
+            rest[..of_hash.len()].copy_from_slice(of_hash);
+            on.keyed.device().launch(on.stream.handle, launch, &block)
+        })
     }
 }
 

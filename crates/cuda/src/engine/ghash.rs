@@ -6,7 +6,7 @@ mod place;
 
 use std::fmt;
 
-use lanecrypt_kernels::ghash::MOST_FRONT;
+use lanecrypt_kernels::{Kernel, ghash::MOST_FRONT};
 
 pub use self::family::HashFamily;
 pub(crate) use self::place::End;
@@ -18,6 +18,7 @@ use crate::{
     Device, DeviceSlice, Error, Stream,
     device::{
         driver::StreamHandle,
+        geometry::Launch,
         stream_memory::{SCRATCH_SHARE, Scratch},
     },
     launch::copies::{self, Rows},
@@ -92,6 +93,11 @@ impl GhashEngine {
     #[must_use]
     pub fn long_blocks(&self) -> usize {
         self.keyed.long_blocks()
+    }
+
+    /// Whether the kernel for long messages goes through a part of this number of bytes.
+    pub(crate) fn is_long(&self, bytes: usize) -> bool {
+        self.keyed.long_part(bytes / BLOCK) > 0
     }
 
     /// The hash of associated data and of data on the device, each filled up with zeros to whole
@@ -226,6 +232,22 @@ impl Hash<'_> {
             (address, bytes) = (address + part as u64, bytes - part);
         }
         self.add_once(address, bytes, Some(end))
+    }
+
+    /// Adds this number of last bytes, which are [not long](GhashEngine::is_long), by a kernel that makes them: `start` gets its
+    /// launch and the parameters of the hash.
+    pub(crate) fn add_made(
+        &mut self,
+        kernel: &Kernel,
+        bytes: usize,
+        end: End<'_>,
+        start: impl FnOnce(Launch, &[u64]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let rest = Parameters { tail_bytes: bytes as u64, ..Parameters::default() };
+        let parts = (self.memory, self.before, 0);
+        self.place().finish_by(kernel, parts, Some(end), rest, |launch, parameters| {
+            start(launch, parameters.words())
+        })
     }
 
     /// The same where kernels cannot read: parts pass memory where they can.

@@ -1,8 +1,9 @@
 //! The kernels of GHASH on the model device.
 
+use lanecrypt_kernels::{gcm, ghash::PARAMETER_WORDS};
 use zerocopy::IntoBytes;
 
-use super::Model;
+use super::{Model, toy};
 use crate::device::driver::Shape;
 
 /// A kernel by matrices: threads of a group, their rows, blocks that they take at once, and words of
@@ -137,6 +138,20 @@ impl Model {
             }
             start = end;
         }
+    }
+
+    /// CTR over a text, and the hash of what comes out.
+    pub(super) fn gcm(&self, shape: Shape, parameters: &[u64]) {
+        let (text, hash) = parameters.split_at(gcm::AES.text_bytes() / 8);
+        let [input, output, blocks, high, low] = text[..5] else { panic!("no header") };
+        let bytes = hash[9];
+        assert_eq!(blocks, bytes / 16, "whole blocks");
+        let mut data = self.read_at(input, bytes);
+        toy::add_key_stream(&toy::key_of(text).0, [high, low], &mut data);
+        self.write_at(output, &data);
+        let mut hash = hash[..PARAMETER_WORDS].to_vec();
+        hash[8] = output; // the tail
+        self.ghash("ghash_finish", shape, &hash);
     }
 
     /// The block at `address` as GHASH numbers it.

@@ -1,8 +1,11 @@
 //! The toy cipher that the model device runs in place of the kernels, and families of it.
 
 use cipher::{Array, consts::U16};
-use lanecrypt_core::{Cipher, CipherDescription, ConstantTime, Direction, OneBlock, cpu_backends};
-use lanecrypt_kernels::programs;
+use lanecrypt_core::{
+    Cipher, CipherDescription, ConstantTime, Counter, Direction, OneBlock, cpu_backends,
+};
+use lanecrypt_kernels::{HEADER_WORDS, gcm, programs};
+use zerocopy::IntoBytes;
 use zeroize::Zeroizing;
 
 use crate::{CipherKernels, DeviceCipher, Family, KeyPair, Keys};
@@ -15,6 +18,22 @@ pub(super) fn toy(key: &[u8; 16], direction: Direction, data: &mut [u8]) {
             Direction::Decrypt => byte.wrapping_sub(i as u8 % 16).rotate_right(3) ^ key,
         };
     }
+}
+
+/// The key and the direction that a kernel's parameters have.
+pub(super) fn key_of(parameters: &[u64]) -> ([u8; 16], Direction) {
+    let keys = parameters[HEADER_WORDS / 2..].as_bytes();
+    let (key, rest) = keys.split_first_chunk().expect("a key");
+    (*key, if rest[0] == 0 { Direction::Encrypt } else { Direction::Decrypt })
+}
+
+/// Adds the key stream from a counter on, whose halves these are.
+pub(super) fn add_key_stream(key: &[u8; 16], [high, low]: [u64; 2], data: &mut [u8]) {
+    let counter = (u128::from(high) << 64 | u128::from(low)).to_be_bytes();
+    let mut stream = vec![0; data.len().next_multiple_of(16)];
+    Counter::from_block(&counter).expect("16 bytes").fill(&mut stream);
+    toy(key, Direction::Encrypt, &mut stream);
+    data.iter_mut().zip(stream).for_each(|(byte, key)| *byte ^= key);
 }
 
 pub(crate) static TOY: CipherDescription = CipherDescription {
@@ -36,7 +55,8 @@ pub(crate) static FAMILY: Family = Family::new(
     ConstantTime::No("it is a toy"),
     &[&programs::AES_CONFLICT_FREE_4, &programs::AES_TABLE_SHARED],
     toy_keys::<64, 60, 10>,
-);
+)
+.with_gcm(&gcm::AES);
 
 /// The same, with a claim.
 pub(crate) static CONSTANT_TIME: Family = Family::new(

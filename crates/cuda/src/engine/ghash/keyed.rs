@@ -121,6 +121,13 @@ impl Keyed {
         }
     }
 
+    /// Of this number of whole blocks, those that the kernel for long messages goes through: the others are in front of
+    /// zeros that lead to whole units, so these are whole lines.
+    pub(super) fn long_part(&self, blocks: usize) -> usize {
+        let lines = blocks - blocks % LINE;
+        if lines >= self.long_blocks() { lines } else { 0 }
+    }
+
     /// Makes the powers of the key, and its matrices.
     fn expand_key(&self) -> Result<(), Error> {
         let key = self.key.slice(0..self.key.len())?.address();

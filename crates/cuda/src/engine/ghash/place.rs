@@ -1,14 +1,17 @@
 //! What is launched to hash blocks on the device, where they lie: sums of long messages, and the end.
 
-use lanecrypt_kernels::ghash::{self as kernels, GROUP, MOST_FRONT};
+use lanecrypt_kernels::{
+    Kernel,
+    ghash::{self as kernels, GROUP, MOST_FRONT},
+};
 use zerocopy::{IntoBytes, transmute};
 use zeroize::Zeroizing;
 
 use super::{
     family::Matrices,
-    keyed::{BLOCK, Keyed, LINE, Parameters},
+    keyed::{BLOCK, Keyed, Parameters},
 };
-use crate::{Error, Stream};
+use crate::{Error, Stream, device::geometry::Launch};
 
 /// Flags of the kernel that ends a hash: `FROM_STATE` and `WITH_LENGTHS` of `ghash/ghash.cuh`.
 const FROM_STATE: u64 = 1;
@@ -67,7 +70,7 @@ impl Place<'_> {
         (address, bytes): (u64, usize),
         end: Option<End<'_>>,
     ) -> Result<(), Error> {
-        let long = self.long_blocks(bytes / BLOCK);
+        let long = self.keyed.long_part(bytes / BLOCK);
         let rest = Parameters {
             input: self.sums,
             tail: address + (long * BLOCK) as u64,
@@ -84,9 +87,23 @@ impl Place<'_> {
     /// tail, both of which `rest` names; or ends the message.
     pub(super) fn finish(
         self,
+        parts: (u64, Before, u64),
+        end: Option<End<'_>>,
+        rest: Parameters,
+    ) -> Result<(), Error> {
+        self.finish_by(&kernels::FINISH, parts, end, rest, |launch, parameters| {
+            self.keyed.start_kernel(self.stream.handle, launch, parameters)
+        })
+    }
+
+    /// The same by a kernel that `start` starts, which may make the tail that it hashes.
+    pub(super) fn finish_by(
+        self,
+        kernel: &Kernel,
         (hash, before, further): (u64, Before, u64),
         end: Option<End<'_>>,
         rest: Parameters,
+        start: impl FnOnce(Launch, &Parameters) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let from_state = if before.state.is_some() { FROM_STATE } else { 0 };
         let with_lengths = if end.is_some() { WITH_LENGTHS } else { 0 };
@@ -96,7 +113,7 @@ impl Place<'_> {
         let behind = rest.tail_bytes.div_ceil(BLOCK as u64) + u64::from(end.is_some());
         let has_front = before.state.is_some() || before.front_blocks > 0;
         let groups = behind.div_ceil(GROUP as u64) + u64::from(has_front);
-        let launch = keyed.device.shaped(&kernels::FINISH, groups.max(1) * GROUP as u64, None)?;
+        let launch = keyed.device.shaped(kernel, groups.max(1) * GROUP as u64, None)?;
         self.stream.with_ticket(|ticket| {
             let parameters = Zeroizing::new(Parameters {
                 output,
@@ -112,15 +129,8 @@ impl Place<'_> {
                 mask: transmute!(*mask),
                 ..rest
             });
-            keyed.start_kernel(self.stream.handle, launch, &parameters)
+            start(launch, &parameters)
         })
-    }
-
-    /// Of this number of whole blocks, those that the kernel for long messages goes through: the others are in front of
-    /// zeros that lead to whole units, so these are whole lines.
-    fn long_blocks(self, blocks: usize) -> usize {
-        let lines = blocks - blocks % LINE;
-        if lines >= self.keyed.long_blocks() { lines } else { 0 }
     }
 
     /// Adds the blocks of a long message up to one sum for every warp of a grid; how many these are. `rest` is for
