@@ -28,6 +28,10 @@ use crate::{
 /// Bytes of a block, which GCM is defined for.
 const BLOCK: usize = MAX_BLOCK;
 
+/// Bytes below which one launch is faster than CTR and the end of the hash. On an H200, Gbit/s of AES-128 in one and in two:
+/// 401 and 324 over 1 MiB, 879 and 907 over 4 MiB.
+const ONE_LAUNCH_BELOW: usize = 2 << 20;
+
 impl Family {
     /// GCM under a key that the cipher takes, with the fastest hash for the device. That may look
     /// tables up where the cipher does not: see [`GcmEngine::constant_time`].
@@ -303,10 +307,11 @@ impl GcmEngine {
         let on = self.engine.on(stream);
         let (bytes, (input, output)) = (data.len(), data.ends());
         let blocks = bytes.div_ceil(BLOCK);
-        let fits = (input | output).is_multiple_of(BLOCK as u64)
+        let fits = (1..ONE_LAUNCH_BELOW).contains(&bytes)
+            && (input | output).is_multiple_of(BLOCK as u64)
             && !self.hash.is_long(bytes)
             && work.blocks_at_once(blocks) == blocks;
-        let in_one_launch = self.in_one_launch.filter(|_| fits && bytes > 0);
+        let in_one_launch = self.in_one_launch.filter(|_| fits);
         if in_one_launch.is_none() {
             on.run(work, data.ends(), bytes)?;
         }

@@ -155,7 +155,7 @@ pub(crate) fn messages(case: &Case) -> Outcome {
                 let engine = family.gcm_engine_with(&device, hash, &key)?;
                 // All of them under the shortest key, short ones under the others. On the host build, which is slow, long
                 // ones of one family with every hash, and of others with one but for the two longest, whose hash is the same.
-                let has_all = std::ptr::eq(family, &aes::cuda::TABLE_SHARED);
+                let has_all = std::ptr::eq(family, &raw const aes::cuda::TABLE_SHARED);
                 let is_spread = case.platform == Platform::CudaOnHost && !has_all;
                 let count = match i {
                     _ if key_bytes > 16 => 7,
