@@ -4,7 +4,7 @@
 //! modulus is given as its coefficients below x^128. Products are long multiplication and long division, a coefficient
 //! at a time, and share nothing with the shifts that the modes' own definitions are written in.
 
-use std::iter;
+use core::iter;
 
 /// The modulus of GCM (SP 800-38D, section 6.3) and of XTS (IEEE 1619, section 5.2): x^128 + x^7 + x^2 + x + 1.
 pub const MODULUS: u128 = 0x87;
