@@ -36,7 +36,6 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("kernels that measure rates", rates::check),
         step("lanecrypt.cuh inside kernels", inside::check),
         step("what the plans make", || proofs::plans(true)),
-        step("kernels in WGSL on a driver for the CPU", wgpu::check),
         step("the page that encrypts, in a browser", browser::check),
     ];
     let mut beside = vec![
@@ -48,6 +47,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("the oldest Rust that Cargo.toml allows", oldest_toolchain),
         step("constant time", || ct::run_task(None)),
         step("plans and proofs", || proofs::prove(None)),
+        step("kernels in WGSL on a driver for the CPU", wgpu::check),
     ];
     if !only.is_empty() {
         main.retain(|step| step.is_named(only));

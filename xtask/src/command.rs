@@ -6,6 +6,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::{Mutex, PoisonError},
 };
 
 use anyhow::{Context, Result, bail, ensure};
@@ -82,6 +83,9 @@ pub(crate) fn setting(cargo: &mut Command, package: &str, key: &str, value: impl
 
 /// Installs packages, as root, on Debian and its like.
 pub(crate) fn apt_install(packages: &[&str]) -> Result<()> {
+    // Steps run beside each other, and apt-get refuses to run twice.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     println!("installing {}", packages.join(", "));
     output(command("apt-get").args(["update", "-qq"]))?;
     let mut install = command("apt-get");

@@ -22,7 +22,7 @@ pub(crate) fn check() -> Result<()> {
     let mut test = cargo();
     test.args(["test", "--no-fail-fast", "--lib", "--tests", "--quiet", "--target", TARGET]);
     // The builds are most of the time, so that they are optimised little.
-    test.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+    test.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "none");
     for package in TESTED.map(|name| format!("lanecrypt-{name}")) {
         setting(&mut test, &package, "debug-assertions", true);
         setting(&mut test, &package, "overflow-checks", true);
