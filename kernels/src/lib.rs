@@ -75,6 +75,13 @@ pub struct Module {
     pub architecture: &'static str,
 }
 
+/// The kernels that belong to no [`Program`]: those of modes, hashes, batches, GCM in one launch and random numbers.
+pub fn kernels_of_no_program() -> impl Iterator<Item = &'static Kernel> {
+    let of_messages = batch::kernels().chain(gcm::kernels());
+    let lists = [modes::KERNELS, random::KERNELS].into_iter().flatten().copied();
+    lists.chain(ghash::kernels()).chain(of_messages)
+}
+
 /// What every kernel begins with in PTX. Nothing else follows the first one: all functions are inlined.
 const ENTRY: &str = ".visible .entry ";
 

@@ -64,10 +64,7 @@ fn registry_trials(expected: &Selection) -> Vec<Trial> {
 /// A module that no backend runs is dead, or its family is missing in a cipher's table.
 #[cfg(feature = "host-kernels")]
 fn every_module_is_run(backends: &Vec<(&'static CipherDescription, &'static Backend)>) -> Outcome {
-    use lanecrypt::cuda::{
-        self,
-        kernels::{MODES, batch, ghash, random},
-    };
+    use lanecrypt::cuda::{self, kernels};
     let mut run = std::collections::HashSet::new();
     for (cipher, backend) in backends {
         let engine = cuda::Engine::of(backend, &noise(cipher.key_bytes[0], 1))
@@ -75,10 +72,10 @@ fn every_module_is_run(backends: &Vec<(&'static CipherDescription, &'static Back
         let engine = engine.ok_or("no device engine")?;
         run.insert(engine.program().module().name);
     }
-    // Those that modes share, those of batches and random numbers are no engine's; the trials of `device` run them.
-    let kernels = batch::kernels().chain(ghash::kernels()).chain(random::KERNELS.iter().copied());
-    let shared: Vec<_> = kernels.map(|kernel| kernel.module().name).chain([MODES.name]).collect();
-    let mut modules = cuda::kernels::MODULES.iter().filter(|module| !shared.contains(&module.name));
+    // The trials of `device` run what no engine's program has.
+    let others: Vec<_> =
+        kernels::kernels_of_no_program().map(|kernel| kernel.module().name).collect();
+    let mut modules = kernels::MODULES.iter().filter(|module| !others.contains(&module.name));
     match modules.find(|module| !run.contains(module.name)) {
         Some(module) => Err(format!("no backend runs the module {}", module.name).into()),
         None => Ok(()),
