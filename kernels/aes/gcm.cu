@@ -20,14 +20,13 @@ constexpr Launch GCM = {FINISH_THREADS, Tables::SHARED_BYTES + FINISH_WARPS * si
 
 // Encrypts block `i` of the text and stores what of it is there. It is the ciphertext's, filled up with zeros.
 DEVICE Block16 encrypted(const Parameters<AesKeys> &text, const Tables &tables, u64 i, u64 bytes) {
-    const Block16 *const from = text.input + i;
-    const u64 rest = bytes - 16 * i;
-    const Block16 data = rest < 16 ? padded(reinterpret_cast<const u8 *>(from), rest) : *from;
+    const Block16 data = block_at(reinterpret_cast<const u8 *>(text.input), bytes, i);
     const Counter counter = first_counter(text).plus(i);
     const Block16 block = data ^ cipher(tables, counter.block(), text.keys);
+    const u64 rest = bytes - 16 * i;
     if (rest >= 16) return text.output[i] = block;
     u8 *const to = reinterpret_cast<u8 *>(text.output + i);
-    ROLLED for (u32 at = 0; at < rest; at++) to[at] = u8(word_of(block, at / 4) >> 8 * (at % 4));
+    store_part(to, block, u32(rest));
     return padded(to, rest);
 }
 

@@ -95,12 +95,6 @@ constexpr u64 WITHOUT_H = 1;
 // What a result says of a tag that was found right.
 constexpr u32 RIGHT = 1;
 
-// Block `i` of `length` bytes, which are there.
-DEVICE Block16 block_at(const u8 *data, u64 length, u64 i) {
-    if (16 * i + 16 <= length) return *reinterpret_cast<const Block16 *>(data + 16 * i);
-    return padded(data + 16 * i, length - 16 * i);
-}
-
 DEVICE bool is_gcm(u32 mode) { return mode >= MODE_GCM_ENCRYPT; }
 
 // The ciphertext of a message of GCM.

@@ -56,9 +56,7 @@ struct Text {
             *reinterpret_cast<Block16 *>(to) = block;
             return;
         }
-        ROLLED for (u32 at = 0; at < rest; at++) {
-            to[at] = u8(word_of(block, at / 4) >> 8 * (at % 4));
-        }
+        store_part(to, block, rest);
     }
 };
 

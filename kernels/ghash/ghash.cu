@@ -33,13 +33,6 @@ DEVICE u64 exponent(const HashParameters &parameters, u64 i) {
 }
 // ANCHOR_END: exponent
 
-// Block `i` of a tail that lies in memory, filled up with zeros.
-DEVICE Block16 tail_block(const HashParameters &parameters, u64 i) {
-    const u8 *const bytes = parameters.tail + 16 * i;
-    if (parameters.tail_bytes - 16 * i < 16) return padded(bytes, parameters.tail_bytes - 16 * i);
-    return *reinterpret_cast<const Block16 *>(bytes);
-}
-
 }  // namespace
 
 // Writes the powers of the block H that is the input; the last is H^`units`.
@@ -66,6 +59,6 @@ KERNEL(ghash_weigh, LAUNCH, HashParameters) {
 KERNEL(ghash_finish, FINISH_LAUNCH, HashParameters) {
     SHARED_MEMORY(shared);
     Block16 *sums = reinterpret_cast<Block16 *>(shared);
-    finish(parameters, sums, [&](u64 at) { return tail_block(parameters, at); });
+    finish(parameters, sums, [&](u64 at) { return block_at(parameters.tail, parameters.tail_bytes, at); });
     clear_shared(reinterpret_cast<u32 *>(shared), FINISH_WARPS * sizeof(Block16) / 4);
 }

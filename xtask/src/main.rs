@@ -127,9 +127,10 @@ enum Task {
     Mutants {
         /// Uses the faults of xtask/faults.toml instead, which the tests named there must detect (half an
         /// hour).
-        #[arg(long, conflicts_with_all = ["packages", "file"])]
+        #[arg(long, conflicts_with = "file")]
         known: bool,
-        /// Packages to change: core, cuda, slicing, reference, or a cipher [default: all].
+        /// Packages to change: a folder of crates, such as core, modes or aes; with --known, words in a fault's
+        /// description or path [default: all].
         packages: Vec<String>,
         /// Changes only this file of each package's src.
         #[arg(long)]
@@ -356,7 +357,7 @@ fn main() -> ExitCode {
         Task::Kernels { folder, check, .. } => kernels::run(check, folder.as_deref()),
         Task::Book { epub, pdf } => browser::book(epub, pdf),
         Task::Fuzz { seconds, target } => fuzz::run_targets(seconds, target.as_deref()),
-        Task::Mutants { known: true, .. } => known_faults::run(),
+        Task::Mutants { known: true, packages, .. } => known_faults::run(&packages),
         Task::Mutants { packages, file, .. } => mutants::run(&packages, file.as_deref()),
         Task::Wheel { release } => wheel::run_task(release),
         Task::Package { build } => publishing::run_task(build),

@@ -13,6 +13,7 @@ use crate::{
 
 /// A package whose code gets the faults.
 struct Subject {
+    /// Its folder under `crates`.
     package: String,
     /// Where, in the package's `src`.
     files: &'static [&'static str],
@@ -72,28 +73,61 @@ pub(crate) fn run(packages: &[String], file: Option<&str>) -> Result<()> {
 }
 
 impl Subject {
-    /// The survivors, as cargo-mutants describes them. The tests run on a copy of the workspace,
-    /// with the host build of the kernels.
+    /// The survivors, as cargo-mutants describes them. The package's own tests, which take seconds, have the first look;
+    /// the other packages' have what these miss.
     fn run(&self, file: Option<&str>) -> Result<Vec<String>> {
-        let folder = target().join("mutants").join(&self.package);
+        let package = match self.package.as_str() {
+            facade @ "lanecrypt" => facade.to_owned(),
+            folder => format!("lanecrypt-{folder}"),
+        };
+        let files = file.as_ref().map_or(self.files, slice::from_ref).iter();
+        let in_crate = |name| format!("crates/{}/src/{name}", self.package);
+        let files: Vec<_> = files.map(in_crate).collect();
+        let mut tests = vec![package.as_str()];
+        let first = self.look(&package, &files, &tests, &[])?;
+        if first.is_empty() || self.tests.is_empty() {
+            return Ok(first);
+        }
+        tests.extend(self.tests);
+        self.look(&package, &files, &tests, &["--iterate"])
+    }
+
+    /// Those that the tests of these packages miss, of what an earlier look missed where `options` say so. The faults are
+    /// put into a copy of the workspace; the tests have the host build of the kernels.
+    fn look(
+        &self,
+        package: &str,
+        files: &[String],
+        tests: &[&str],
+        options: &[&str],
+    ) -> Result<Vec<String>> {
+        let all = target().join("mutants");
+        let (copy, folder) = (all.join("tree"), all.join(package));
+        tree::copy(&copy, |_, bytes| Some(bytes))?;
         fs::create_dir_all(&folder)?;
-        let package = format!("lanecrypt-{}", self.package);
         let mut mutants = command(MUTANTS.path()?);
-        mutants.args(["mutants", "--no-shuffle", "--colors", "never", "--all-features"]);
-        mutants.args(["--package", &package, "--test-package", &package]);
-        for tests in self.tests {
-            mutants.args(["--test-package", tests]);
-        }
-        for name in file.as_ref().map_or(self.files, slice::from_ref) {
-            mutants.args(["--file", &format!("crates/{}/src/{name}", self.package)]);
-        }
+        mutants.args(["mutants", "--in-place", "--dir"]).arg(&copy).args(options);
+        mutants.args(["--no-shuffle", "--colors", "never", "--features", &features(tests)?]);
+        mutants.args(["--package", package]);
+        mutants.args(tests.iter().flat_map(|package| ["--test-package", package]));
+        mutants.args(files.iter().flat_map(|file| ["--file", file]));
         // Twice what the tests take without a fault: a mutant that loops is caught, too.
         mutants.args(["--timeout-multiplier", "2", "--build-timeout-multiplier", "5"]);
         mutants.arg("--output").arg(&folder).env(HOST_KERNELS, kernels::host::build()?);
+        mutants.env("CARGO_TARGET_DIR", all.join("target"));
+        mutants.env("CARGO_PROFILE_DEV_DEBUG", "none"); // the builds are most of the time
         let status = mutants.status().context("cargo-mutants does not start")?;
         // 2: some were missed; 3: some ran out of time.
         ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");
         let missed = fs::read_to_string(folder.join("mutants.out/missed.txt"))?;
         Ok(missed.lines().map(str::to_owned).collect())
     }
+}
+
+/// The features of the packages that are tested, without a GPU's driver layers.
+fn features(tests: &[&str]) -> Result<String> {
+    let mut packages = packages::metadata()?;
+    packages.retain(|package| tests.iter().any(|name| package["name"] == *name));
+    let features = packages::features_of(&packages);
+    Ok(features.split(',').filter(|name| !name.ends_with("/wgpu")).collect::<Vec<_>>().join(","))
 }

@@ -334,17 +334,7 @@ impl GcmEngine {
                 add_ciphertext(hash, aad.len(), data.input(), mask, output)
             })
         })?;
-        self.crypt(stream, &first, data)
-    }
-
-    /// Queues CTR over the data of a message.
-    fn crypt(
-        &self,
-        stream: &Stream,
-        first: &[u8; BLOCK],
-        data: &DeviceInOut<'_>,
-    ) -> Result<(), Error> {
-        let work = self.engine.work(counters(first), data.len())?;
+        let work = self.engine.work(counters(&first), data.len())?;
         self.engine.on(stream).run(work, data.ends(), data.len())
     }
 
