@@ -1040,6 +1040,17 @@ LANECRYPT_DEVICE Block16 padded(const u8 *bytes, u64 count) {
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
+// Block `i` of `length` bytes, which are there, filled up with zeros.
+LANECRYPT_DEVICE Block16 block_at(const u8 *data, u64 length, u64 i) {
+    if (16 * i + 16 <= length) return *reinterpret_cast<const Block16 *>(data + 16 * i);
+    return padded(data + 16 * i, length - 16 * i);
+}
+
+// Stores the first bytes of a block, fewer than 16.
+LANECRYPT_DEVICE void store_part(u8 *to, Block16 block, u32 count) {
+    LANECRYPT_ROLLED for (u32 at = 0; at < count; at++) to[at] = u8(word_of(block, at / 4) >> 8 * (at % 4));
+}
+
 // The last block that is hashed of a message: two lengths, in bits.
 LANECRYPT_DEVICE Block16 lengths_block(u64 first, u64 second) {
     return make_uint4(byte_swap(u32(first >> 32)), byte_swap(u32(first)),

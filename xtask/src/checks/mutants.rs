@@ -8,6 +8,7 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 use crate::{
     command::{command, target},
     kernels, packages,
+    sources::tree,
     tools::MUTANTS,
 };
 
