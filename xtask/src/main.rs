@@ -135,6 +135,9 @@ enum Task {
         /// Changes only this file of each package's src.
         #[arg(long)]
         file: Option<String>,
+        /// Only each Nth fault, from number K on: a whole package takes hours.
+        #[arg(long, value_name = "K/N", conflicts_with = "known")]
+        shard: Option<String>,
     },
     /// Builds the Python wheel, installs it into a clean virtual environment and runs its tests there.
     Wheel {
@@ -358,7 +361,9 @@ fn main() -> ExitCode {
         Task::Book { epub, pdf } => browser::book(epub, pdf),
         Task::Fuzz { seconds, target } => fuzz::run_targets(seconds, target.as_deref()),
         Task::Mutants { known: true, packages, .. } => known_faults::run(&packages),
-        Task::Mutants { packages, file, .. } => mutants::run(&packages, file.as_deref()),
+        Task::Mutants { packages, file, shard, .. } => {
+            mutants::run(&packages, file.as_deref(), shard.as_deref())
+        }
         Task::Wheel { release } => wheel::run_task(release),
         Task::Package { build } => publishing::run_task(build),
         Task::Release { options } => release::run_task(&options),

@@ -52,8 +52,8 @@ fn subjects() -> Result<Vec<Subject>> {
     Ok(subjects)
 }
 
-/// Puts faults into these packages, or into all; `file` restricts them to one file's.
-pub(crate) fn run(packages: &[String], file: Option<&str>) -> Result<()> {
+/// Puts faults into these packages, or into all; `file` restricts them to one file's, and `shard`, K/N, to each Nth.
+pub(crate) fn run(packages: &[String], file: Option<&str>, shard: Option<&str>) -> Result<()> {
     let subjects = subjects()?;
     let has = |name: &String| subjects.iter().any(|subject| subject.package == *name);
     if let Some(unknown) = packages.iter().find(|name| !has(name)) {
@@ -63,7 +63,7 @@ pub(crate) fn run(packages: &[String], file: Option<&str>) -> Result<()> {
     let chosen = |subject: &&Subject| packages.is_empty() || packages.contains(&subject.package);
     let mut survivors = Vec::new();
     for subject in subjects.iter().filter(chosen) {
-        survivors.extend(subject.run(file)?);
+        survivors.extend(subject.run(file, shard)?);
     }
     if survivors.is_empty() {
         println!("no mutant survived");
@@ -76,7 +76,7 @@ pub(crate) fn run(packages: &[String], file: Option<&str>) -> Result<()> {
 impl Subject {
     /// The survivors, as cargo-mutants describes them. The package's own tests, which take seconds, have the first look;
     /// the other packages' have what these miss.
-    fn run(&self, file: Option<&str>) -> Result<Vec<String>> {
+    fn run(&self, file: Option<&str>, shard: Option<&str>) -> Result<Vec<String>> {
         let package = match self.package.as_str() {
             facade @ "lanecrypt" => facade.to_owned(),
             folder => format!("lanecrypt-{folder}"),
@@ -85,16 +85,23 @@ impl Subject {
         let in_crate = |name| format!("crates/{}/src/{name}", self.package);
         let files: Vec<_> = files.map(in_crate).collect();
         let mut tests = vec![package.as_str()];
-        let first = self.look(&package, &files, &tests, &[])?;
+        let every_nth = |shard| ["--sharding", "round-robin", "--shard", shard];
+        let shard = shard.map(every_nth);
+        let first = self.look(&package, &files, &tests, shard.as_slice().as_flattened())?;
         if first.is_empty() || self.tests.is_empty() {
             return Ok(first);
         }
         tests.extend(self.tests);
-        self.look(&package, &files, &tests, &["--iterate"])
+        // As regular expressions, in which a period is any character.
+        let expression = |mutant: &String| mutant.replace(|c: char| !c.is_alphanumeric(), ".");
+        let missed: Vec<_> =
+            first.iter().map(|mutant| format!("^{}$", expression(mutant))).collect();
+        let missed: Vec<_> = missed.iter().flat_map(|mutant| ["--re", mutant]).collect();
+        self.look(&package, &files, &tests, &missed)
     }
 
-    /// Those that the tests of these packages miss, of what an earlier look missed where `options` say so. The faults are
-    /// put into a copy of the workspace; the tests have the host build of the kernels.
+    /// Those of the faults that `options` choose which the tests of these packages miss. They are put into a copy of the
+    /// workspace; the tests have the host build of the kernels.
     fn look(
         &self,
         package: &str,
@@ -116,7 +123,8 @@ impl Subject {
         mutants.args(["--timeout-multiplier", "2", "--build-timeout-multiplier", "5"]);
         mutants.arg("--output").arg(&folder).env(HOST_KERNELS, kernels::host::build()?);
         mutants.env("CARGO_TARGET_DIR", all.join("target"));
-        mutants.env("CARGO_PROFILE_DEV_DEBUG", "none"); // the builds are most of the time
+        // The builds are most of the time.
+        mutants.env("CARGO_PROFILE_DEV_DEBUG", "none").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
         let status = mutants.status().context("cargo-mutants does not start")?;
         // 2: some were missed; 3: some ran out of time.
         ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");
