@@ -34,6 +34,7 @@ fn bytes_are_aes_on_counters() {
 const KEY_OF_SEED_11: [u8; 16] =
     [115, 183, 73, 40, 170, 217, 207, 76, 109, 237, 116, 217, 131, 27, 86, 61];
 
+#[cfg(feature = "getrandom")]
 #[test]
 fn keys_of_the_system_differ() {
     let mut found = [[0; 32]; 2];

@@ -99,7 +99,8 @@ impl Emulated {
         let mut test = cargo();
         test.args(["test", "--quiet", "--no-fail-fast", "--target", self.target])
             .args(["--lib", "--tests", "--no-default-features"])
-            .args(["--features", "lanecrypt/zeroize", "--package", "lanecrypt"])
+            .args(["--features", "lanecrypt/getrandom,lanecrypt/parallel,lanecrypt/zeroize"])
+            .args(["--package", "lanecrypt"])
             .args(no_std.iter().flat_map(|package| ["--package", package]))
             .env(format!("CARGO_TARGET_{variable}_LINKER"), self.linker())
             .env(format!("CARGO_TARGET_{variable}_RUNNER"), runner)
