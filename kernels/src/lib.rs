@@ -24,7 +24,9 @@ pub mod programs;
 pub mod random;
 mod task;
 
-use core::fmt;
+use core::{fmt, iter};
+
+use memchr::memmem;
 
 pub use launch::{HEADER_WORDS, Kernel, KeyLayout, Program, Unit};
 pub use task::Task;
@@ -125,7 +127,7 @@ impl Module {
     /// time that all of them take.
     #[must_use]
     pub fn ptx_of(&self, name: &str) -> Option<[&'static str; 3]> {
-        let (common, _) = self.ptx.split_once(ENTRY)?;
+        let (common, _) = split_at_entry(self.ptx)?;
         let is_it = |text: &&str| text.strip_prefix(name).is_some_and(|rest| rest.starts_with('('));
         Some([common, ENTRY, self.entries().find(is_it)?])
     }
@@ -137,8 +139,21 @@ impl Module {
 
     /// The text from each kernel's name on.
     fn entries(&self) -> impl Iterator<Item = &'static str> {
-        self.ptx.split(ENTRY).skip(1)
+        let mut rest = split_at_entry(self.ptx).map(|(_, rest)| rest);
+        iter::from_fn(move || {
+            let text = rest?;
+            let (entry, next) = split_at_entry(text).unzip();
+            rest = next;
+            Some(entry.unwrap_or(text))
+        })
     }
+}
+
+/// What is before the next kernel, and the text from its name on. Texts have megabytes, and one is searched when a kernel is
+/// used for the first time.
+fn split_at_entry(text: &'static str) -> Option<(&'static str, &'static str)> {
+    let at = memmem::find(text.as_bytes(), ENTRY.as_bytes())?;
+    Some((&text[..at], &text[at + ENTRY.len()..]))
 }
 
 /// That of a module, where it needs a newer one than the others.
