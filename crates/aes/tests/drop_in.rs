@@ -122,7 +122,12 @@ fn hazmat_is_theirs() {
     assert_eq!(ours::rounds(), theirs::rounds());
 }
 
+/// Without AES instructions their types of both directions have the keys of one; ours have both everywhere.
 #[test]
 fn sizes_are_theirs() {
-    assert_eq!(ours::SIZES, theirs::SIZES);
+    let mut expected = theirs::SIZES;
+    if !cfg!(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")) {
+        expected[..3].iter_mut().for_each(|size| *size *= 2);
+    }
+    assert_eq!(ours::SIZES, expected);
 }

@@ -46,6 +46,8 @@ struct State {
     calls: Calls,
     /// How long it waits where it is waited for.
     pause: Duration,
+    /// Whether kernels read and write pinned host memory.
+    maps_host: bool,
     memory: Mutex<Memory>,
     runs_queued: Mutex<()>,
     meanwhile: Mutex<Option<Meanwhile>>,
@@ -107,8 +109,16 @@ impl Memory {
         self.handles
     }
 
-    /// The allocation that has all of `range`.
+    /// The allocation that has all of `range`, or the host memory.
     fn slice(&mut self, range: Range<u64>) -> &mut [u8] {
+        let pinned = self.pinned.range(..=range.start as usize).next_back();
+        if pinned.is_some_and(|(start, bytes)| range.end as usize <= start + bytes) {
+            let first = std::ptr::with_exposed_provenance_mut(range.start as usize);
+            // SAFETY: the allocation is there, and the host leaves alone what it gave to kernels until it waited for them.
+            return unsafe {
+                std::slice::from_raw_parts_mut(first, (range.end - range.start) as usize)
+            };
+        }
         let (start, bytes) =
             self.allocations.range_mut(..=range.start).next_back().expect("nothing lies there");
         let offset = (range.start - start) as usize;
@@ -147,14 +157,19 @@ impl Model {
 
     /// One that takes its time, wherever it is waited for.
     pub(crate) fn slow(pause: Duration) -> Self {
-        Self::new(64 << 10, Fault::None, pause)
+        Self::new(64 << 10, Fault::None, pause, false)
+    }
+
+    /// One whose kernels read and write pinned host memory, as a GPU's do.
+    pub(crate) fn mapping(fault: Fault) -> Self {
+        Self::new(64 << 10, fault, Duration::ZERO, true)
     }
 
     fn with_shared_memory(shared_bytes_per_block: u32, fault: Fault) -> Self {
-        Self::new(shared_bytes_per_block, fault, Duration::ZERO)
+        Self::new(shared_bytes_per_block, fault, Duration::ZERO, false)
     }
 
-    fn new(shared_bytes_per_block: u32, fault: Fault, pause: Duration) -> Self {
+    fn new(shared_bytes_per_block: u32, fault: Fault, pause: Duration, maps_host: bool) -> Self {
         let properties = Properties {
             name: "model".into(),
             uuid: [0; 16],
@@ -169,6 +184,7 @@ impl Model {
             properties,
             calls: Calls::new(fault),
             pause,
+            maps_host,
             memory: Mutex::default(),
             runs_queued: Mutex::default(),
             meanwhile: Mutex::default(),
@@ -256,7 +272,20 @@ impl Model {
         let _only_one = self.state.runs_queued.lock().expect("no panic");
         loop {
             let mut memory = self.state.memory.lock().expect("no panic");
-            let Some(next) = memory.queued.iter().position(&is_due) else { return };
+            let numbers = |chosen: &dyn Fn(&Queued) -> bool| {
+                memory
+                    .queued
+                    .iter()
+                    .filter(|queued| chosen(queued))
+                    .map(|queued| queued.number)
+                    .max()
+            };
+            let Some(last) = numbers(&is_due) else { return };
+            // What is on the default stream waits for all that came before, and all that comes after for it.
+            let before =
+                numbers(&|queued| queued.stream == StreamHandle::DEFAULT && queued.number < last);
+            let is_next = |queued: &Queued| is_due(queued) || Some(queued.number) <= before;
+            let Some(next) = memory.queued.iter().position(is_next) else { return };
             let task = memory.queued.remove(next).task;
             drop(memory);
             match task {
@@ -401,6 +430,10 @@ impl Driver for Model {
         Ok(NonNull::from(memory).cast())
     }
 
+    fn address_of_host(&self, memory: NonNull<u8>) -> Option<u64> {
+        self.state.maps_host.then(|| memory.as_ptr().expose_provenance() as u64)
+    }
+
     unsafe fn free_host(&self, memory: NonNull<u8>, bytes: usize) {
         let start = memory.addr().get();
         let memory = NonNull::slice_from_raw_parts(memory, bytes);
@@ -490,9 +523,6 @@ impl Driver for Model {
         assert!(shape.grid > 0 && shape.threads > 0, "an empty launch is an error of CUDA's");
         let name = self.state.memory.lock().expect("no panic").kernels[kernel.0];
         self.queue(stream, QueuedTask::Kernel { name, shape, parameters: parameters.to_vec() });
-        if stream == StreamHandle::DEFAULT {
-            self.run_queued(|_| true);
-        }
         Ok(())
     }
 

@@ -127,8 +127,10 @@ fn names(name: &str, id: &str) -> bool {
 fn is_elsewhere(name: &str) -> bool {
     let x86 = ["-ni", "-sse2", "-avx2", "-avx512"].iter().any(|end| name.ends_with(end))
         || ["vaes-", "gfni-"].iter().any(|start| name.starts_with(start));
-    (x86 && !cfg!(target_arch = "x86_64"))
-        || (name.ends_with("-neon") && !cfg!(target_arch = "aarch64"))
+    let (on_x86, on_arm) = (cfg!(target_arch = "x86_64"), cfg!(target_arch = "aarch64"));
+    (x86 && !on_x86)
+        || (name.ends_with("-neon") && !on_arm)
+        || (name.starts_with("aes-") && !on_x86 && !on_arm)
 }
 
 /// Every backend stands in a row, by its id or else by how it starts, with its claim; and every name

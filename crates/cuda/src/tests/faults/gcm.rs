@@ -3,7 +3,7 @@
 use cipher::InOutBuf;
 use lanecrypt_core::{Direction, Engine as _};
 
-use super::{KEY, ONE_THREAD, at_every_call, cpu, watched};
+use super::{KEY, ONE_THREAD, at_every_call, at_every_call_of, cpu, watched};
 use crate::{
     DeviceBuffer, Error, GcmEngine, GhashEngine, HashFamily, Limits, PinnedBuffer, Stream,
     model_device::{self, Model},
@@ -121,6 +121,28 @@ fn sealing_reports() {
             Ok(found)
         });
     }
+}
+
+/// Where kernels write a tag to host memory themselves, it is there when it is taken.
+#[test]
+fn tags_land_in_host_memory() {
+    let (hash, length, limit) = lengths(HashFamily::Tables)[1];
+    let (plain, data, tag) = sealed(length);
+    at_every_call_of(Model::mapping, "encryption", &[&data[..], &tag].concat(), |model| {
+        let engine = gcm_engine(model, hash, limit)?;
+        let mut found = [&plain[..], &[0; 13]].concat();
+        let (data, tag) = found.split_at_mut(length);
+        engine.encrypt_host_memory(LONG_IV, AAD, data.into(), tag)?;
+        Ok(found)
+    });
+    at_every_call_of(Model::mapping, "resident decryption", &plain, |model| {
+        let engine = gcm_engine(model, hash, limit)?;
+        let mut buffer = DeviceBuffer::from_host(engine.engine().device(), &data)?;
+        engine.decrypt(LONG_IV, AAD, &mut buffer.slice_mut(0..length)?, &tag)?;
+        let mut found = vec![0; length];
+        buffer.read(0, &mut found)?;
+        Ok(found)
+    });
 }
 
 /// Under a right tag there is an error or the plaintext; under a wrong one there is an error, and the
