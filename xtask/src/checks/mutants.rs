@@ -87,7 +87,7 @@ impl Subject {
         let mut tests = vec![package.as_str()];
         let every_nth = |shard| ["--sharding", "round-robin", "--shard", shard];
         let shard = shard.map(every_nth);
-        let first = self.look(&package, &files, &tests, shard.as_slice().as_flattened())?;
+        let first = look(&package, &files, &tests, shard.as_slice().as_flattened())?;
         if first.is_empty() || self.tests.is_empty() {
             return Ok(first);
         }
@@ -97,40 +97,34 @@ impl Subject {
         let missed: Vec<_> =
             first.iter().map(|mutant| format!("^{}$", expression(mutant))).collect();
         let missed: Vec<_> = missed.iter().flat_map(|mutant| ["--re", mutant]).collect();
-        self.look(&package, &files, &tests, &missed)
+        look(&package, &files, &tests, &missed)
     }
+}
 
-    /// Those of the faults that `options` choose which the tests of these packages miss. They are put into a copy of the
-    /// workspace; the tests have the host build of the kernels.
-    fn look(
-        &self,
-        package: &str,
-        files: &[String],
-        tests: &[&str],
-        options: &[&str],
-    ) -> Result<Vec<String>> {
-        let all = target().join("mutants");
-        let (copy, folder) = (all.join("tree"), all.join(package));
-        tree::copy(&copy, |_, bytes| Some(bytes))?;
-        fs::create_dir_all(&folder)?;
-        let mut mutants = command(MUTANTS.path()?);
-        mutants.args(["mutants", "--in-place", "--dir"]).arg(&copy).args(options);
-        mutants.args(["--no-shuffle", "--colors", "never", "--features", &features(tests)?]);
-        mutants.args(["--package", package]);
-        mutants.args(tests.iter().flat_map(|package| ["--test-package", package]));
-        mutants.args(files.iter().flat_map(|file| ["--file", file]));
-        // Twice what the tests take without a fault: a mutant that loops is caught, too.
-        mutants.args(["--timeout-multiplier", "2", "--build-timeout-multiplier", "5"]);
-        mutants.arg("--output").arg(&folder).env(HOST_KERNELS, kernels::host::build()?);
-        mutants.env("CARGO_TARGET_DIR", all.join("target"));
-        // The builds are most of the time.
-        mutants.env("CARGO_PROFILE_DEV_DEBUG", "none").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
-        let status = mutants.status().context("cargo-mutants does not start")?;
-        // 2: some were missed; 3: some ran out of time.
-        ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");
-        let missed = fs::read_to_string(folder.join("mutants.out/missed.txt"))?;
-        Ok(missed.lines().map(str::to_owned).collect())
-    }
+/// Those of the faults that `options` choose which the tests of these packages miss. They are put into a copy of the
+/// workspace; the tests have the host build of the kernels.
+fn look(package: &str, files: &[String], tests: &[&str], options: &[&str]) -> Result<Vec<String>> {
+    let all = target().join("mutants");
+    let (copy, folder) = (all.join("tree"), all.join(package));
+    tree::copy(&copy, |_, bytes| Some(bytes))?;
+    fs::create_dir_all(&folder)?;
+    let mut mutants = command(MUTANTS.path()?);
+    mutants.args(["mutants", "--in-place", "--dir"]).arg(&copy).args(options);
+    mutants.args(["--no-shuffle", "--colors", "never", "--features", &features(tests)?]);
+    mutants.args(["--package", package]);
+    mutants.args(tests.iter().flat_map(|package| ["--test-package", package]));
+    mutants.args(files.iter().flat_map(|file| ["--file", file]));
+    // Twice what the tests take without a fault: a mutant that loops is caught, too.
+    mutants.args(["--timeout-multiplier", "2", "--build-timeout-multiplier", "5"]);
+    mutants.arg("--output").arg(&folder).env(HOST_KERNELS, kernels::host::build()?);
+    mutants.env("CARGO_TARGET_DIR", all.join("target"));
+    // The builds are most of the time.
+    mutants.env("CARGO_PROFILE_DEV_DEBUG", "none").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+    let status = mutants.status().context("cargo-mutants does not start")?;
+    // 2: some were missed; 3: some ran out of time.
+    ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");
+    let missed = fs::read_to_string(folder.join("mutants.out/missed.txt"))?;
+    Ok(missed.lines().map(str::to_owned).collect())
 }
 
 /// The features of the packages that are tested, without a GPU's driver layers.
