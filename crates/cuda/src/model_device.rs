@@ -5,6 +5,7 @@ mod batch;
 mod fault;
 mod ghash;
 mod modes;
+mod queue;
 mod toy;
 
 use std::{
@@ -23,8 +24,11 @@ use crate::{
     device::driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
 };
 
-use self::fault::Calls;
 pub(crate) use self::fault::Fault;
+use self::{
+    fault::Calls,
+    queue::{HostData, Queued, QueuedTask},
+};
 pub(crate) use toy::{
     CONSTANT_TIME, FAMILY, LARGE, LARGE_FROM, TOO_LARGE, TOY, ToyCipher, WITH_KEYSTREAM, toy_keys,
 };
@@ -53,6 +57,30 @@ struct State {
     meanwhile: Mutex<Option<Meanwhile>>,
 }
 
+impl State {
+    fn new(shared_bytes_per_block: u32, fault: Fault) -> Self {
+        let properties = Properties {
+            name: "model".into(),
+            uuid: [0; 16],
+            compute_capability: (0, 0),
+            multiprocessors: 2,
+            shared_bytes_per_block,
+            memory_bytes: 1 << 30,
+            clock_khz: 0,
+            driver_version: 0,
+        };
+        Self {
+            properties,
+            calls: Calls::new(fault),
+            pause: Duration::ZERO,
+            maps_host: false,
+            memory: Mutex::default(),
+            runs_queued: Mutex::default(),
+            meanwhile: Mutex::default(),
+        }
+    }
+}
+
 #[derive(Default)]
 struct Memory {
     /// Bytes by their first address.
@@ -79,27 +107,6 @@ struct Memory {
     /// Bytes of the longest copy to the device.
     largest_write: usize,
 }
-
-/// What is queued on a stream: it runs as late as it may.
-struct Queued {
-    stream: StreamHandle,
-    /// Steps before it.
-    number: usize,
-    task: QueuedTask,
-}
-
-enum QueuedTask {
-    Kernel { name: &'static str, shape: Shape, parameters: Vec<u64> },
-    Clear { address: u64, bytes: u64 },
-    Write { address: u64, data: HostData },
-    Read { address: u64, data: HostData },
-}
-
-/// Host memory of a copy that was started.
-struct HostData(NonNull<[u8]>);
-
-// SAFETY: who started the copy vouches for the memory until it is complete, in whatever thread.
-unsafe impl Send for HostData {}
 
 impl Memory {
     /// A handle that nothing else has, and that is not the default stream's.
@@ -147,48 +154,25 @@ impl Model {
         Resources { registers: 40, static_shared_bytes: 1, local_bytes: 2, constant_bytes: 3 };
 
     pub(crate) fn failing(fault: Fault) -> Self {
-        Self::with_shared_memory(64 << 10, fault)
+        Self::of(State::new(64 << 10, fault))
     }
 
     /// The same with as much shared memory as any kernel needs.
     pub(crate) fn roomy(fault: Fault) -> Self {
-        Self::with_shared_memory(227 << 10, fault)
+        Self::of(State::new(227 << 10, fault))
     }
 
     /// One that takes its time, wherever it is waited for.
     pub(crate) fn slow(pause: Duration) -> Self {
-        Self::new(64 << 10, Fault::None, pause, false)
+        Self::of(State { pause, ..State::new(64 << 10, Fault::None) })
     }
 
     /// One whose kernels read and write pinned host memory, as a GPU's do.
     pub(crate) fn mapping(fault: Fault) -> Self {
-        Self::new(64 << 10, fault, Duration::ZERO, true)
+        Self::of(State { maps_host: true, ..State::new(64 << 10, fault) })
     }
 
-    fn with_shared_memory(shared_bytes_per_block: u32, fault: Fault) -> Self {
-        Self::new(shared_bytes_per_block, fault, Duration::ZERO, false)
-    }
-
-    fn new(shared_bytes_per_block: u32, fault: Fault, pause: Duration, maps_host: bool) -> Self {
-        let properties = Properties {
-            name: "model".into(),
-            uuid: [0; 16],
-            compute_capability: (0, 0),
-            multiprocessors: 2,
-            shared_bytes_per_block,
-            memory_bytes: 1 << 30,
-            clock_khz: 0,
-            driver_version: 0,
-        };
-        let state = State {
-            properties,
-            calls: Calls::new(fault),
-            pause,
-            maps_host,
-            memory: Mutex::default(),
-            runs_queued: Mutex::default(),
-            meanwhile: Mutex::default(),
-        };
+    fn of(state: State) -> Self {
         Self { state: Arc::new(state) }
     }
 
@@ -272,20 +256,7 @@ impl Model {
         let _only_one = self.state.runs_queued.lock().expect("no panic");
         loop {
             let mut memory = self.state.memory.lock().expect("no panic");
-            let numbers = |chosen: &dyn Fn(&Queued) -> bool| {
-                memory
-                    .queued
-                    .iter()
-                    .filter(|queued| chosen(queued))
-                    .map(|queued| queued.number)
-                    .max()
-            };
-            let Some(last) = numbers(&is_due) else { return };
-            // What is on the default stream waits for all that came before, and all that comes after for it.
-            let before =
-                numbers(&|queued| queued.stream == StreamHandle::DEFAULT && queued.number < last);
-            let is_next = |queued: &Queued| is_due(queued) || Some(queued.number) <= before;
-            let Some(next) = memory.queued.iter().position(is_next) else { return };
+            let Some(next) = queue::next(&memory.queued, &is_due) else { return };
             let task = memory.queued.remove(next).task;
             drop(memory);
             match task {
