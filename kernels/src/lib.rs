@@ -77,13 +77,6 @@ pub struct Module {
     pub architecture: &'static str,
 }
 
-/// The kernels that belong to no [`Program`]: those of modes, hashes, batches, GCM in one launch and random numbers.
-pub fn kernels_of_no_program() -> impl Iterator<Item = &'static Kernel> {
-    let of_messages = batch::kernels().chain(gcm::kernels());
-    let lists = [modes::KERNELS, random::KERNELS].into_iter().flatten().copied();
-    lists.chain(ghash::kernels()).chain(of_messages)
-}
-
 /// What every kernel begins with in PTX. Nothing else follows the first one: all functions are inlined.
 const ENTRY: &str = ".visible .entry ";
 
@@ -154,6 +147,13 @@ impl Module {
 fn split_at_entry(text: &'static str) -> Option<(&'static str, &'static str)> {
     let at = memmem::find(text.as_bytes(), ENTRY.as_bytes())?;
     Some((&text[..at], &text[at + ENTRY.len()..]))
+}
+
+/// The kernels that belong to no [`Program`]: those of modes, hashes, batches, GCM in one launch and random numbers.
+pub fn kernels_of_no_program() -> impl Iterator<Item = &'static Kernel> {
+    let of_messages = batch::kernels().chain(gcm::kernels());
+    let lists = [modes::KERNELS, random::KERNELS].into_iter().flatten().copied();
+    lists.chain(ghash::kernels()).chain(of_messages)
 }
 
 /// That of a module, where it needs a newer one than the others.

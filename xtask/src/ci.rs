@@ -101,10 +101,8 @@ fn oldest_toolchain() -> Result<()> {
     }
     let mut packages = packages::published()?;
     packages.retain(|package| !NOT_BY_THE_OLDEST.iter().any(|name| package["name"] == *name));
-    let features = packages::features_of(&packages);
-    let features: Vec<_> = features.split(',').filter(|name| !name.ends_with("/wgpu")).collect();
     let mut check = cargo_of(oldest);
-    check.args(["check", "--quiet", "--features", &features.join(",")]);
+    check.args(["check", "--quiet", "--features", &packages::features_without_wgpu(&packages)]);
     run(check.args(packages::selecting(&packages)).env("CARGO_TARGET_DIR", target().join("oldest")))
 }
 

@@ -90,6 +90,12 @@ pub(crate) fn features_of(packages: &[Value]) -> String {
     all.filter(|feature| feature != PEERS).collect::<Vec<_>>().join(",")
 }
 
+/// The same without a GPU's driver layers.
+pub(crate) fn features_without_wgpu(packages: &[Value]) -> String {
+    let features = features_of(packages);
+    features.split(',').filter(|name| !name.ends_with("/wgpu")).collect::<Vec<_>>().join(",")
+}
+
 /// Packages that are programs of this project alone.
 pub(crate) const PROGRAMS: [&str; 5] =
     ["lanecrypt-benches", "lanecrypt-book", "lanecrypt-ct", "lanecrypt-fuzz", "xtask"];

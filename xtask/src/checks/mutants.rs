@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
-    command::{command, target},
+    command::{built_quickly, command, target},
     kernels, packages,
     sources::tree,
     tools::MUTANTS,
@@ -118,9 +118,7 @@ fn look(package: &str, files: &[String], tests: &[&str], options: &[&str]) -> Re
     mutants.args(["--timeout-multiplier", "2", "--build-timeout-multiplier", "5"]);
     mutants.arg("--output").arg(&folder).env(HOST_KERNELS, kernels::host::build()?);
     mutants.env("CARGO_TARGET_DIR", all.join("target"));
-    // The builds are most of the time.
-    mutants.env("CARGO_PROFILE_DEV_DEBUG", "none").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
-    let status = mutants.status().context("cargo-mutants does not start")?;
+    let status = built_quickly(&mut mutants).status().context("cargo-mutants does not start")?;
     // 2: some were missed; 3: some ran out of time.
     ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");
     let missed = fs::read_to_string(folder.join("mutants.out/missed.txt"))?;
@@ -131,6 +129,5 @@ fn look(package: &str, files: &[String], tests: &[&str], options: &[&str]) -> Re
 fn features(tests: &[&str]) -> Result<String> {
     let mut packages = packages::metadata()?;
     packages.retain(|package| tests.iter().any(|name| package["name"] == *name));
-    let features = packages::features_of(&packages);
-    Ok(features.split(',').filter(|name| !name.ends_with("/wgpu")).collect::<Vec<_>>().join(","))
+    Ok(packages::features_without_wgpu(&packages))
 }

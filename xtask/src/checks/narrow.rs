@@ -3,7 +3,9 @@
 
 use anyhow::{Result, ensure};
 
-use crate::command::{apt_install, cargo, command, one_line, output, run, rustup, setting};
+use crate::command::{
+    apt_install, built_quickly, cargo, command, one_line, output, run, rustup, setting,
+};
 
 /// Machines of 64 bits run its programs without an emulator.
 const TARGET: &str = "i686-unknown-linux-gnu";
@@ -21,8 +23,7 @@ pub(crate) fn check() -> Result<()> {
     }
     let mut test = cargo();
     test.args(["test", "--no-fail-fast", "--lib", "--tests", "--quiet", "--target", TARGET]);
-    // The builds are most of the time, so that they are optimised little.
-    test.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "none");
+    built_quickly(&mut test);
     for package in TESTED.map(|name| format!("lanecrypt-{name}")) {
         setting(&mut test, &package, "debug-assertions", true);
         setting(&mut test, &package, "overflow-checks", true);
