@@ -1,7 +1,8 @@
 // Batches of messages by AES, each under a key of its own: key schedules, and every mode, by four T-tables
-// in every bank.
+// in every bank. Of CTR, warps that are bit-sliced take a part.
 #include "../batch/entry.cuh"
 #include "conflict_free_tables.cuh"
+#include "eight_blocks.cuh"
 #include "schedule.cuh"
 
 namespace {
@@ -72,6 +73,74 @@ struct LastByteRounds {
 };
 // ANCHOR_END: last_byte_rounds
 
+// ANCHOR: sliced_rounds
+// Bit-sliced warps, which leave the pipe of shared memory to those that look up: two of every five, as in mixed.cu. What counters share is looked up by these, too; then come the rounds from number 3 on, with round
+// keys as planes, which a warp makes of an item's.
+struct SlicedRounds {
+    // Twenty warps leave 96 registers for a thread: enough for either sort.
+    static constexpr u32 THREADS = 20 * WARP;
+    static constexpr u32 SHARED_BYTES = THREADS / WARP / 5 * 2 * MAX_MIDDLE * 32 * 4;
+    static constexpr u32 LEAST = 128;  // blocks that are worth making planes
+
+    u32 (*planes)[32];  // of this warp
+    bool is_sliced;
+
+    DEVICE explicit SlicedRounds(u8 *shared) {
+        // Numbers 1 and 3 of five: either sort is spread evenly over a multiprocessor's four parts.
+        const u32 warp = threadIdx.x / WARP, of_five = warp % 5;
+        is_sliced = of_five % 2 == 1;
+        planes = reinterpret_cast<u32 (*)[32]>(shared) + MAX_MIDDLE * (warp / 5 * 2 + of_five / 2);
+    }
+
+    // Lane 8r + b makes bit b of row r of every round key.
+    template <class Keys>
+    DEVICE void prepare(const Keys &keys, u32 blocks) const {
+        if (!takes(blocks)) return;
+        const u32 lane = threadIdx.x % WARP, b = lane % 8;
+        const u32 of_row = 0x11 * (lane / 8) + 0x40;
+        for (u32 i = 1; i < keys.count(); i++) {
+            const Block16 key = keys.key(i);
+            const u32 low = __byte_perm(key.x, key.y, of_row), high = __byte_perm(key.z, key.w, of_row);
+            planes[i - 1][lane] = spread_top_bits(__byte_perm(low, high, 0x5410) << (7 - b));
+        }
+        __syncwarp();
+    }
+
+    DEVICE bool takes(u32 blocks) const { return is_sliced && blocks >= LEAST; }
+
+    // Lane l has the counters whose last byte is l, 32 + l and so on.
+    template <class Keys>
+    DEVICE void run(const Encryption &tables, const Text &text, const LastByteRounds &counters,
+                    u32 run, u32 end, u32 low, const Keys &keys) const {
+        BlockRows rows;
+        UNROLL for (u32 k = 0; k < THREAD_BLOCKS; k++) {
+            rows.set(k, counters.after_round2(tables, k * WARP + threadIdx.x % WARP));
+        }
+        RowPlanes state;
+        to_planes(rows, state);
+        sliced_rounds<true, false>(planes, keys.count(), state, 2);
+        // May be huge: before the run. No register holds it while the rounds run.
+        const u32 first = run - low + not_hoisted(threadIdx.x % WARP);
+        const auto is_there = [&](u32 k) { return first + k * WARP - run < end - run; };
+        const Block16 *input = reinterpret_cast<const Block16 *>(text.input);
+        Block16 *output = reinterpret_cast<Block16 *>(text.output);
+        // A part's loads come before its stores, which might be to the same memory.
+        constexpr u32 PART = THREAD_BLOCKS / 2;
+        Block16 data[PART] = {};
+        const auto load = [&](u32 k) {
+            if (is_there(k)) data[k % PART] = input[first + k * WARP];
+        };
+        UNROLL for (u32 k = 0; k < PART; k++) load(k);
+        shift_rows_to_blocks<true>(state, rows);
+        const Block16 last = keys.key(keys.count());
+        UNROLL for (u32 k = 0; k < THREAD_BLOCKS; k++) {
+            if (is_there(k)) output[first + k * WARP] = rows.get(k) ^ data[k % PART] ^ last;
+            if (k + PART < THREAD_BLOCKS) load(k + PART);
+        }
+    }
+};
+// ANCHOR_END: sliced_rounds
+
 // Keeps the round keys in the order in which they are added: those of the equivalent inverse cipher
 // (FIPS 197, 5.3.5) for modes that decrypt.
 DEVICE void keep(const Session &session, bool inverse, u32 i, u32 rounds, Block16 key) {
@@ -97,6 +166,7 @@ struct AesBatch {
     typedef ::Encryption Encryption;
     typedef ::Decryption Decryption;
     typedef LastByteRounds Counters;
+    typedef SlicedRounds Sliced;
     static constexpr u32 KEY_ROWS = ROUNDS_ROW + 1;
 
     // The two blocks go through the rounds while round keys are made.

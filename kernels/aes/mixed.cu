@@ -233,7 +233,7 @@ struct Ctr : Mode<true> {
             Block16 *output = parameters.output + first;
             RowPlanes state;
             start_row(state, counter + u32(run) * RUN + row);
-            sliced_rounds<true, false>(parameters.keys, state, 2);
+            sliced_rounds<true, false>(parameters.keys.planes, keys().rounds, state, 2);
             // A part's loads come before its stores, which might be to the same memory.
             constexpr u32 PART = THREAD_BLOCKS / 2;
             Block16 data[PART];
@@ -516,12 +516,6 @@ DEVICE Runs runs_of(u64 blocks) { return Runs((blocks + RUN - 1) / RUN); }
 template <bool encrypts>
 DEVICE u32 *queue_word(u8 *shared) {
     return reinterpret_cast<u32 *>(shared + Tables<encrypts>::SHARED_BYTES);
-}
-
-// Empties the queue. What any thread wrote to shared memory before is there for all behind it.
-DEVICE void start_queue(u32 *next) {
-    if (threadIdx.x == 0) *next = 0;
-    __syncthreads();
 }
 
 template <bool encrypts, class Mode>

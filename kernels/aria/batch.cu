@@ -133,6 +133,7 @@ struct AriaBatch : ExpandsFirst<AriaBatch> {
     typedef Tables Encryption;
     typedef Tables Decryption;
     typedef LastByteRounds Counters;
+    typedef NothingSliced Sliced;
     static constexpr u32 KEY_ROWS = ROUNDS_ROW + 1;
 
     static DEVICE void expand_key(const Tables &tables, const KeyOf &key, const Session &session) {

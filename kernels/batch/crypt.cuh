@@ -61,6 +61,27 @@ struct NothingShared {
     }
 };
 
+// For ciphers all of whose warps look up. Else some of a thread block's warps are bit-sliced, which `takes` some runs of
+// counters instead.
+struct NothingSliced {
+    static constexpr u32 THREADS = 768;  // of a thread block
+    static constexpr u32 SHARED_BYTES = 0;
+
+    DEVICE explicit NothingSliced(u8 *) {}
+
+    // Makes what the runs of an item need, of so many blocks.
+    template <class Keys>
+    DEVICE void prepare(const Keys &, u32) const {}
+
+    // Whether this warp is bit-sliced, and a run of so many counters is worth it.
+    DEVICE bool takes(u32) const { return false; }
+
+    // Encrypts whole blocks, number `run` to `end` of the item, of which the first has a counter that ends with byte
+    // `low`; all are of one row of `counters`.
+    template <class Tables, class Counters, class Keys>
+    DEVICE void run(const Tables &, const Text &, const Counters &, u32, u32, u32, const Keys &) const {}
+};
+
 // ANCHOR: wide_item
 // CTR by a warp of blocks from number `n` on, whose first counter ends with byte `low`: `count` in every lane.
 template <u32 count, class Cipher, class Keys>
@@ -78,18 +99,24 @@ DEVICE void wide_blocks(const typename Cipher::Encryption &tables, const Text &t
 // two of them in every lane as long as there are more than the lanes.
 template <class Cipher, class Keys>
 DEVICE void wide_ctr(const typename Cipher::Encryption &tables, const Text &text,
-                     const BatchItem &item, u32 mode, Counter counter, const Keys &keys) {
+                     const BatchItem &item, u32 mode, Counter counter, const Keys &keys,
+                     const typename Cipher::Sliced &sliced) {
+    sliced.prepare(keys, item.blocks);
     for (u32 run = 0; run < item.blocks;) {
         const Counter base = further(counter, mode, u64(item.first) + run);
         const u32 low = u32(base.low) & 0xff, left = item.blocks - run;
         const u32 length = 256 - low < left ? 256 - low : left, end = run + length;
         const typename Cipher::Counters counters(
             tables, Counter{base.high, base.low - low}.block(), keys);
-        u32 n = run;
-        ROLLED for (; n + WARP < end; n += 2 * WARP) {
-            wide_blocks<2, Cipher>(tables, text, counters, n, end, low + n - run, keys);
+        if (sliced.takes(length) && end <= text.whole) {
+            sliced.run(tables, text, counters, run, end, low, keys);
+        } else {
+            u32 n = run;
+            ROLLED for (; n + WARP < end; n += 2 * WARP) {
+                wide_blocks<2, Cipher>(tables, text, counters, n, end, low + n - run, keys);
+            }
+            if (n < end) wide_blocks<1, Cipher>(tables, text, counters, n, end, low + n - run, keys);
         }
-        if (n < end) wide_blocks<1, Cipher>(tables, text, counters, n, end, low + n - run, keys);
         run = end;
     }
 }

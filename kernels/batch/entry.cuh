@@ -15,7 +15,9 @@
 //                            what the last of them begins with
 //   Counters                 counters that differ in their last byte alone: NothingShared, or what computes
 //                            once what they share
+//   Sliced                   warps that are bit-sliced beside the others: NothingSliced, or what takes runs of counters
 #pragma once
+#include "../common/queue.cuh"
 #include "crypt.cuh"
 #include "open.cuh"
 
@@ -36,13 +38,18 @@ DEVICE SharedKeys<Cipher> shared_keys(Block16 *staged, u32 i) {
     return {staged + i * STAGED_BLOCKS<Cipher>};
 }
 
-constexpr u32 CRYPT_THREADS = 768;
 template <class Cipher>
 constexpr u32 CRYPT_KEY_BYTES =
-    CRYPT_THREADS / GROUP * STAGED_BLOCKS<Cipher> * u32(sizeof(Block16));
+    Cipher::Sliced::THREADS / GROUP * STAGED_BLOCKS<Cipher> * u32(sizeof(Block16));
+// Behind the tables: the queue of items, round keys, and what bit-sliced warps keep.
+constexpr u32 QUEUE_BYTES = 16;
+template <class Cipher>
+constexpr u32 CRYPT_KEPT_BYTES =
+    QUEUE_BYTES + CRYPT_KEY_BYTES<Cipher> + Cipher::Sliced::SHARED_BYTES;
 template <class Cipher>
 constexpr Launch CRYPT_LAUNCH = {
-    CRYPT_THREADS, Cipher::Encryption::SHARED_BYTES + CRYPT_KEY_BYTES<Cipher>, {WARP, 1, false}};
+    Cipher::Sliced::THREADS, Cipher::Encryption::SHARED_BYTES + CRYPT_KEPT_BYTES<Cipher>,
+    {WARP, 1, false}};
 
 constexpr u32 DECRYPT_THREADS = 1024;
 template <class Cipher>
@@ -63,7 +70,8 @@ constexpr Launch CHAIN_LAUNCH = {
 // of a warp or of a group.
 template <class Cipher, u32 lanes>
 DEVICE void crypt_item(const typename Cipher::Encryption &tables, const BatchParameters &parameters,
-                       const BatchItem &item, const SharedKeys<Cipher> &keys) {
+                       const BatchItem &item, const SharedKeys<Cipher> &keys,
+                       const typename Cipher::Sliced &sliced) {
     const BatchJob &job = parameters.jobs[item.job];
     const Session session(parameters, item.job);
     const u32 lane = threadIdx.x % lanes;
@@ -74,32 +82,39 @@ DEVICE void crypt_item(const typename Cipher::Encryption &tables, const BatchPar
         encrypt_item<Cipher>(tables, text, item, keys, lane, lanes);
     } else if (!is_refused(parameters, job.mode, item.job)) {
         const Counter counter = counter_of(session.counter());
-        if (lanes == WARP) wide_ctr<Cipher>(tables, text, item, job.mode, counter, keys);
+        if (lanes == WARP) wide_ctr<Cipher>(tables, text, item, job.mode, counter, keys, sliced);
         else narrow_ctr<Cipher>(tables, text, item, job.mode, counter, keys);
     }
     __syncwarp();
 }
 
 // ANCHOR: crypt
-// Items of a warp, then those of eight lanes, four of which a warp takes at once.
+// Items of a warp, of which a thread block's warps take each as many as it is fast; then those of eight lanes, four of
+// which a warp takes at once.
 template <class Cipher>
 DEVICE void crypt_items(const BatchParameters &parameters, u8 *shared) {
     const typename Cipher::Encryption tables(shared);
-    Block16 *staged = reinterpret_cast<Block16 *>(shared + Cipher::Encryption::SHARED_BYTES);
+    u8 *kept = shared + Cipher::Encryption::SHARED_BYTES;
+    u32 *next = reinterpret_cast<u32 *>(kept);
+    Block16 *staged = reinterpret_cast<Block16 *>(kept + QUEUE_BYTES);
+    const typename Cipher::Sliced sliced(kept + QUEUE_BYTES + CRYPT_KEY_BYTES<Cipher>);
     const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const u64 warps = grid_threads() / WARP;
     const SharedKeys<Cipher> of_warp = shared_keys<Cipher>(staged, warp * (WARP / GROUP));
-    for (u64 i = grid_warp(); i < parameters.count; i += warps) {
-        crypt_item<Cipher, WARP>(tables, parameters, parameters.items[i], of_warp);
+    start_queue(next);
+    Queue queue = {next, 0};
+    const auto take = [&] { return blockIdx.x + u64(gridDim.x) * queue.take(); };
+    for (u64 i = take(); i < parameters.count; i = take()) {
+        crypt_item<Cipher, WARP>(tables, parameters, parameters.items[i], of_warp, sliced);
     }
     const SharedKeys<Cipher> of_group = shared_keys<Cipher>(staged, threadIdx.x / GROUP);
     for (u64 i = grid_warp(); i * (WARP / GROUP) < parameters.narrow_count; i += warps) {
         const u64 number = i * (WARP / GROUP) + lane / GROUP;
         BatchItem item = {};
         if (number < parameters.narrow_count) item = parameters.narrow[number];
-        crypt_item<Cipher, GROUP>(tables, parameters, item, of_group);
+        crypt_item<Cipher, GROUP>(tables, parameters, item, of_group, sliced);
     }
-    clear_shared(reinterpret_cast<u32 *>(staged), CRYPT_KEY_BYTES<Cipher> / 4);
+    clear_shared(next, CRYPT_KEPT_BYTES<Cipher> / 4);
 }
 // ANCHOR_END: crypt
 

@@ -162,6 +162,7 @@ struct CamelliaBatch : ExpandsFirst<CamelliaBatch> {
     typedef Tables Encryption;
     typedef Tables Decryption;
     typedef LastByteRounds Counters;
+    typedef NothingSliced Sliced;
     static constexpr u32 KEY_ROWS = GROUPS_ROW + 1;
 
     static DEVICE void expand_key(const Tables &tables, const KeyOf &key, const Session &session) {

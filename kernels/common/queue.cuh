@@ -22,3 +22,9 @@ struct Queue {
     }
 };
 // ANCHOR_END: queue
+
+// Empties the queue. What any thread wrote to shared memory before is there for all behind it.
+DEVICE void start_queue(u32 *next) {
+    if (threadIdx.x == 0) *next = 0;
+    __syncthreads();
+}

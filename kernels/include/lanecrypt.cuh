@@ -831,18 +831,17 @@ LANECRYPT_DEVICE void shift_rows_to_blocks(const RowPlanes &state, BlockRows &bl
     exchange_rows<1>(blocks.rows);
 }
 
-// The rounds from number `done` on but the last round's ShiftRows, and its key. Where the S-boxes of the
+// The rounds of `rounds` from number `done` on but the last round's ShiftRows, and its key; round i + 1 has planes i. Where the S-boxes of the
 // last round are a copy behind the loop, most kernels exceed the instruction cache; so `is_short` has a test
 // in the loop instead, of what the compiler must not know.
 template <bool encrypts, bool is_short>
-LANECRYPT_DEVICE void sliced_rounds(const MixedKeys &keys, RowPlanes &state, u32 done) {
-    const u32 rounds = keys.aes.rounds;
+LANECRYPT_DEVICE void sliced_rounds(const u32 (*planes)[32], u32 rounds, RowPlanes &state, u32 done) {
     LANECRYPT_ROLLED for (u32 i = done; i < (is_short ? rounds : rounds - 1); i++) {
         substitute<encrypts>(state);
         if (!is_short || not_hoisted(i + 1) < rounds) {
             shift_rows<encrypts>(state);
             if (!encrypts) prepare_inverse(state);
-            mix_columns(state, KeyPlanes{keys.planes[i]});
+            mix_columns(state, KeyPlanes{planes[i]});
         }
     }
     if (!is_short) substitute<encrypts>(state);
@@ -853,7 +852,7 @@ template <bool encrypts>
 LANECRYPT_DEVICE void sliced_cipher(const MixedKeys &keys, BlockRows &blocks) {
     RowPlanes state;
     to_planes(blocks, state);
-    sliced_rounds<encrypts, true>(keys, state, 0);
+    sliced_rounds<encrypts, true>(keys.planes, keys.aes.rounds, state, 0);
     shift_rows_to_blocks<encrypts>(state, blocks);
 }
 

@@ -107,6 +107,7 @@ struct LeaBatch : ExpandsFirst<LeaBatch> {
     typedef Schedule<true> Encryption;
     typedef Schedule<false> Decryption;
     typedef NothingShared<LeaBatch> Counters;
+    typedef NothingSliced Sliced;
     static constexpr u32 KEY_ROWS = 3;
 
     // The words after the last round.

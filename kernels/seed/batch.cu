@@ -12,6 +12,7 @@ struct SeedBatch : ExpandsFirst<SeedBatch> {
     typedef Tables Encryption;
     typedef Tables Decryption;
     typedef NothingShared<SeedBatch> Counters;
+    typedef NothingSliced Sliced;
     static constexpr u32 KEY_ROWS = SEED_ROUNDS / 2;
 
     static DEVICE void expand_key(const Tables &tables, const KeyOf &key, const Session &session) {

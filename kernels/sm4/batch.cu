@@ -20,6 +20,7 @@ struct Sm4Batch : ExpandsFirst<Sm4Batch> {
     typedef Tables Encryption;
     typedef Tables Decryption;
     typedef NothingShared<Sm4Batch> Counters;
+    typedef NothingSliced Sliced;
     static constexpr u32 KEY_ROWS = SM4_ROUNDS / 4;
 
     static DEVICE void expand_key(const Tables &tables, const KeyOf &key, const Session &session) {

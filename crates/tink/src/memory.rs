@@ -47,6 +47,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn bytes_at_hand_are_read_where_they_are() {
+        let source = InMemory(b"abcdef");
+        assert_eq!(source.identity().unwrap().size, 6);
+        let mut read = [0; 3];
+        source.read_exact_at(&mut read, 2).unwrap();
+        assert_eq!(read, *b"cde");
+        for offset in [4, 7, u64::MAX] {
+            let error = source.read_exact_at(&mut read, offset).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+        }
+        assert_eq!(read, *b"cde");
+    }
+
+    #[test]
     fn memory_that_there_is_not() {
         assert_eq!(zeroed(3).unwrap(), [0; 3]);
         for bytes in [1 << 62, u64::MAX] {

@@ -121,7 +121,10 @@ mod tests {
         assert_eq!(all(&[0x08, 0x96, 0x01]).unwrap(), [(1, Value::Varint(150))]);
         let text = [0x12, 7, b't', b'e', b's', b't', b'i', b'n', b'g'];
         assert_eq!(all(&text).unwrap(), [(2, Value::Bytes(b"testing"))]);
-        assert_eq!(all(&[0x0d, 1, 2, 3, 4, 0x08, 0]).unwrap()[0], (1, Value::Fixed));
+        let after = (1, Value::Varint(5));
+        assert_eq!(all(&[0x0d, 1, 2, 3, 4, 0x08, 5]).unwrap(), [(1, Value::Fixed), after]);
+        let eight = [0x11, 1, 2, 3, 4, 5, 6, 7, 8, 0x08, 5];
+        assert_eq!(all(&eight).unwrap(), [(2, Value::Fixed), after]);
         assert_eq!(all(&[]).unwrap(), []);
     }
 

@@ -7,7 +7,7 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     command::{built_quickly, command, target},
-    kernels, packages,
+    judges, kernels, packages,
     sources::tree,
     tools::MUTANTS,
 };
@@ -110,13 +110,17 @@ fn look(package: &str, files: &[String], tests: &[&str], options: &[&str]) -> Re
     fs::create_dir_all(&folder)?;
     let mut mutants = command(MUTANTS.path()?);
     mutants.args(["mutants", "--in-place", "--dir"]).arg(&copy).args(options);
-    mutants.args(["--no-shuffle", "--colors", "never", "--features", &features(tests)?]);
+    mutants.args(["--no-shuffle", "--colors", "never", "--features", &features(&[package])?]);
+    // What is built before the tests is the package alone, which has no features of others.
+    mutants.arg(format!("--cargo-test-arg=--features={}", features(tests)?));
     mutants.args(["--package", package]);
     mutants.args(tests.iter().flat_map(|package| ["--test-package", package]));
     mutants.args(files.iter().flat_map(|file| ["--file", file]));
     // Twice what the tests take without a fault: a mutant that loops is caught, too.
     mutants.args(["--timeout-multiplier", "2", "--build-timeout-multiplier", "5"]);
     mutants.arg("--output").arg(&folder).env(HOST_KERNELS, kernels::host::build()?);
+    // A test whose judge is missing would notice nothing.
+    mutants.envs(judges::install()?).env("LANECRYPT_EXPECT_JUDGES", "all");
     mutants.env("CARGO_TARGET_DIR", all.join("target"));
     let status = built_quickly(&mut mutants).status().context("cargo-mutants does not start")?;
     // 2: some were missed; 3: some ran out of time.

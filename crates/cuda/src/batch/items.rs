@@ -49,8 +49,12 @@ impl Cuts {
 /// The items of a batch, by the kernels that take them.
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    /// Of a warp, and of a few lanes: ECB encryption and CTR.
+    /// Of a warp: ECB encryption and CTR.
     pub(super) wide: Vec<Item>,
+    /// The same, ends of messages that are shorter than any other item: they come last, where a warp that is done
+    /// before the others finds little to take.
+    pub(super) rests: Vec<Item>,
+    /// The same of a few lanes.
     pub(super) narrow: Vec<Item>,
     /// ECB and CBC decryption.
     pub(super) decrypted: Vec<Item>,
@@ -107,7 +111,8 @@ impl Items {
             _ => {
                 let first = cuts.piece - first_byte(mode) % cuts.piece.min(RUN);
                 for (first, blocks) in pieces(blocks, first, cuts.piece) {
-                    self.wide.push(Item { job, blocks, first, place: 0 });
+                    let list = if blocks < LEAST_PIECE { &mut self.rests } else { &mut self.wide };
+                    list.push(Item { job, blocks, first, place: 0 });
                 }
             }
         }
@@ -141,13 +146,14 @@ impl Items {
         hashes.long.push(Item { blocks: self.places - place, place, ..whole });
     }
 
-    /// All lists, in the order in which they lie in memory. Messages that are hashed in pieces end it:
+    /// All lists, in the order in which they lie in memory. One kernel takes wide items and rests. Messages that are hashed in pieces end it:
     /// those of one piece, those of several, and so again, so that each of the kernels that take them
     /// finds its own in one place.
-    pub(super) fn lists(&self) -> [&[Item]; 12] {
-        let Self { wide, narrow, decrypted, chained, verified, sealed, .. } = self;
+    pub(super) fn lists(&self) -> [&[Item]; 13] {
+        let Self { wide, rests, narrow, decrypted, chained, verified, sealed, .. } = self;
         [
             wide,
+            rests,
             narrow,
             decrypted,
             chained,

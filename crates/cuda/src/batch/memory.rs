@@ -154,6 +154,7 @@ impl Lists {
         let mut next = start;
         let [
             wide,
+            rests,
             narrow,
             decrypted,
             chained,
@@ -171,7 +172,7 @@ impl Lists {
             List { address, count: list.len() as u64 }
         });
         Self {
-            wide,
+            wide: List { count: wide.count + rests.count, ..wide },
             narrow,
             decrypted,
             chained,
