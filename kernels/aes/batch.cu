@@ -74,22 +74,23 @@ struct LastByteRounds {
 // ANCHOR_END: last_byte_rounds
 
 // ANCHOR: sliced_rounds
-// Bit-sliced warps, which leave the pipe of shared memory to those that look up: two of every five, as in mixed.cu. What counters share is looked up by these, too; then come the rounds from number 3 on, with round
+// Bit-sliced warps, which leave the pipe of shared memory to those that look up: one of every three. What counters share is looked up by these, too; then come the rounds from number 3 on, with round
 // keys as planes, which a warp makes of an item's.
 struct SlicedRounds {
-    // Twenty warps leave 96 registers for a thread: enough for either sort.
-    static constexpr u32 THREADS = 20 * WARP;
-    static constexpr u32 SHARED_BYTES = THREADS / WARP / 5 * 2 * MAX_MIDDLE * 32 * 4;
+    // As many as where all look up: fewer would be slower over short messages. Of what a bit-sliced warp has, six
+    // registers wait in memory while its rounds run.
+    static constexpr u32 THREADS = 768, SLICED = THREADS / WARP / 3;
+    static constexpr u32 SHARED_BYTES = SLICED * MAX_MIDDLE * 32 * 4;
     static constexpr u32 LEAST = 128;  // blocks that are worth making planes
 
     u32 (*planes)[32];  // of this warp
     bool is_sliced;
 
     DEVICE explicit SlicedRounds(u8 *shared) {
-        // Numbers 1 and 3 of five: either sort is spread evenly over a multiprocessor's four parts.
-        const u32 warp = threadIdx.x / WARP, of_five = warp % 5;
-        is_sliced = of_five % 2 == 1;
-        planes = reinterpret_cast<u32 (*)[32]>(shared) + MAX_MIDDLE * (warp / 5 * 2 + of_five / 2);
+        // The second four of every twelve: either sort is spread evenly over a multiprocessor's four parts.
+        const u32 warp = threadIdx.x / WARP;
+        is_sliced = warp / 4 % 3 == 1;
+        planes = reinterpret_cast<u32 (*)[32]>(shared) + MAX_MIDDLE * (warp / 12 * 4 + warp % 4);
     }
 
     // Lane 8r + b makes bit b of row r of every round key.

@@ -7,7 +7,7 @@ use crate::launch::{Launch, Unit};
 #[allow(clippy::unreadable_literal, reason = "nobody types them")]
 pub(crate) const LAUNCHES: &[(&str, Launch)] = &[
     ("aes_batch_chain", Launch { threads: 256, shared_bytes: 196608, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
-    ("aes_batch_crypt", Launch { threads: 640, shared_bytes: 166160, unit: Unit { threads: 32, blocks: 1, aligned: false } }),
+    ("aes_batch_crypt", Launch { threads: 768, shared_bytes: 170512, unit: Unit { threads: 32, blocks: 1, aligned: false } }),
     ("aes_batch_decrypt", Launch { threads: 1024, shared_bytes: 172544, unit: Unit { threads: 32, blocks: 1, aligned: false } }),
     ("aes_batch_keys", Launch { threads: 512, shared_bytes: 131072, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("aes_bitslice_cbc_decrypt", Launch { threads: 512, shared_bytes: 15360, unit: Unit { threads: 32, blocks: 256, aligned: false } }),

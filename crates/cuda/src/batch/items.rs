@@ -36,7 +36,9 @@ impl Cuts {
             let blocks = (blocks / (of.max(1) * TURNS)).clamp(u64::from(least), u64::from(most));
             1 << blocks.ilog2()
         };
-        let piece = share(crypt_warps, LEAST_PIECE, 4096);
+        // Runs of counters that differ in one byte are cut where else some warps had little to do, but longer items before.
+        let piece =
+            share(crypt_warps, LEAST_PIECE, RUN).max(share(2 * crypt_warps, LEAST_PIECE, 4096));
         if by_matrices {
             let hashed = share(hashers, 1024, 1 << 16);
             return Self { piece, hashed, short: SHORT_BLOCKS, by_matrices };
@@ -51,8 +53,8 @@ impl Cuts {
 pub(super) struct Items {
     /// Of a warp: ECB encryption and CTR.
     pub(super) wide: Vec<Item>,
-    /// The same, ends of messages that are shorter than any other item: they come last, where a warp that is done
-    /// before the others finds little to take.
+    /// The same, half as long or shorter, which come last: a warp that is done before the others does not begin with a
+    /// long one.
     pub(super) rests: Vec<Item>,
     /// The same of a few lanes.
     pub(super) narrow: Vec<Item>,
@@ -111,7 +113,8 @@ impl Items {
             _ => {
                 let first = cuts.piece - first_byte(mode) % cuts.piece.min(RUN);
                 for (first, blocks) in pieces(blocks, first, cuts.piece) {
-                    let list = if blocks < LEAST_PIECE { &mut self.rests } else { &mut self.wide };
+                    let is_rest = blocks <= cuts.piece / 2;
+                    let list = if is_rest { &mut self.rests } else { &mut self.wide };
                     list.push(Item { job, blocks, first, place: 0 });
                 }
             }
