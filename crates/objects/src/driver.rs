@@ -170,6 +170,7 @@ mod tests {
         assert!(error.to_string().contains("log"), "{error}");
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
         assert!(left.len() == 1 && left[0].file_name() == "plain", "{left:?}");
+        plan.discard(&stores).expect("what is gone is no error");
     }
 
     #[test]

@@ -55,9 +55,12 @@ impl Target for PartBuffer {
 mod tests {
     use super::*;
 
+    /// Where pieces start, and their bytes.
+    type Pieces<'a> = &'a [(u64, &'a [u8])];
+
     #[test]
     fn only_a_whole_part_is_sent() {
-        let part = |pieces: &[(u64, &[u8])]| {
+        let part = |pieces: Pieces<'_>| {
             let buffer = PartBuffer::new(100..110);
             for (offset, bytes) in pieces {
                 buffer.write_all_at(bytes, *offset).unwrap();
@@ -65,14 +68,20 @@ mod tests {
             buffer.into_payload().map(Bytes::from)
         };
         assert_eq!(part(&[(104, b"efghij"), (100, b"abcd")]).unwrap(), "abcdefghij");
-        let broken: [&[(u64, &[u8])]; 4] = [
-            &[],
-            &[(100, b"abcd")],
-            &[(100, b"abcd"), (105, b"fghij")],
-            &[(100, b"abcdef"), (105, b"fghij")],
+        // With the bytes from its beginning on.
+        let broken: [(Pieces<'_>, u64); 4] = [
+            (&[], 0),
+            (&[(100, b"abcd")], 4),
+            (&[(100, b"abcd"), (105, b"fghij")], 4),
+            (&[(100, b"abcdef"), (105, b"fghij")], 6),
         ];
-        for pieces in broken {
-            assert!(part(pieces).is_err(), "{pieces:?}");
+        for (pieces, complete) in broken {
+            let Err(Error::Tink(lanecrypt_tink::Error::OutputLength { given, expected })) =
+                part(pieces)
+            else {
+                panic!("{pieces:?}");
+            };
+            assert_eq!((given, expected), (complete, 10), "{pieces:?}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Mutants: a fault at a time in the code, and whether the tests notice.
 
-use std::{fs, slice};
+use std::{fs, path::Path, process::Command, slice};
 
 use anyhow::{Context, Result, bail, ensure};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
-    command::{built_quickly, command, target},
+    command::{self, built_quickly, cargo, command, target},
     judges, kernels, packages,
     sources::tree,
     tools::MUTANTS,
@@ -110,23 +110,37 @@ fn look(package: &str, files: &[String], tests: &[&str], options: &[&str]) -> Re
     fs::create_dir_all(&folder)?;
     let mut mutants = command(MUTANTS.path()?);
     mutants.args(["mutants", "--in-place", "--dir"]).arg(&copy).args(options);
-    mutants.args(["--no-shuffle", "--colors", "never", "--features", &features(&[package])?]);
-    // What is built before the tests is the package alone, which has no features of others.
-    mutants.arg(format!("--cargo-test-arg=--features={}", features(tests)?));
+    let features = features(tests)?;
+    mutants.args(["--no-shuffle", "--colors", "never", "--features", &features]);
     mutants.args(["--package", package]);
     mutants.args(tests.iter().flat_map(|package| ["--test-package", package]));
     mutants.args(files.iter().flat_map(|file| ["--file", file]));
-    // Twice what the tests take without a fault: a mutant that loops is caught, too.
-    mutants.args(["--timeout-multiplier", "2", "--build-timeout-multiplier", "5"]);
-    mutants.arg("--output").arg(&folder).env(HOST_KERNELS, kernels::host::build()?);
-    // A test whose judge is missing would notice nothing.
-    mutants.envs(judges::install()?).env("LANECRYPT_EXPECT_JUDGES", "all");
-    mutants.env("CARGO_TARGET_DIR", all.join("target"));
-    let status = built_quickly(&mut mutants).status().context("cargo-mutants does not start")?;
+    if tests == [package] {
+        // Twice what the tests take without a fault: a mutant that loops is caught, too.
+        mutants.args(["--timeout-multiplier", "2", "--build-timeout-multiplier", "5"]);
+    } else {
+        // cargo-mutants looks at a tree without a fault by the package's own tests alone, which have no features of others.
+        let mut sound = cargo();
+        sound.arg("test").current_dir(&copy).args(["--features", &features]);
+        sound.args(tests.iter().flat_map(|package| ["--package", package]));
+        command::run(prepared(&mut sound, &all)?)?;
+        mutants.args(["--baseline", "skip", "--timeout", "1800", "--build-timeout", "3600"]);
+    }
+    mutants.arg("--output").arg(&folder);
+    let status = prepared(&mut mutants, &all)?.status().context("cargo-mutants does not start")?;
     // 2: some were missed; 3: some ran out of time.
     ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");
     let missed = fs::read_to_string(folder.join("mutants.out/missed.txt"))?;
     Ok(missed.lines().map(str::to_owned).collect())
+}
+
+/// With what tests need, and a folder for builds in `all`.
+fn prepared<'a>(command: &'a mut Command, all: &Path) -> Result<&'a mut Command> {
+    command.env(HOST_KERNELS, kernels::host::build()?);
+    command.env("CARGO_TARGET_DIR", all.join("target"));
+    // A test whose judge is missing would notice nothing.
+    command.envs(judges::install()?).env("LANECRYPT_EXPECT_JUDGES", "all");
+    Ok(built_quickly(command))
 }
 
 /// The features of the packages that are tested, without a GPU's driver layers.
