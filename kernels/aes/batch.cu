@@ -74,8 +74,9 @@ struct LastByteRounds {
 // ANCHOR_END: last_byte_rounds
 
 // ANCHOR: sliced_rounds
-// Bit-sliced warps, which leave the pipe of shared memory to those that look up: one of every three. What counters share is looked up by these, too; then come the rounds from number 3 on, with round
-// keys as planes, which a warp makes of an item's.
+// Bit-sliced warps, which leave the pipe of shared memory to those that look up: one of every three. What
+// counters share is looked up by these, too; then come the rounds from number 3 on, with round keys as planes,
+// which a warp makes of an item's.
 struct SlicedRounds {
     // As many as where all look up: fewer would be slower over short messages. Of what a bit-sliced warp has, six
     // registers wait in memory while its rounds run.

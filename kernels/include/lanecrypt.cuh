@@ -831,9 +831,9 @@ LANECRYPT_DEVICE void shift_rows_to_blocks(const RowPlanes &state, BlockRows &bl
     exchange_rows<1>(blocks.rows);
 }
 
-// The rounds of `rounds` from number `done` on but the last round's ShiftRows, and its key; round i + 1 has planes i. Where the S-boxes of the
-// last round are a copy behind the loop, most kernels exceed the instruction cache; so `is_short` has a test
-// in the loop instead, of what the compiler must not know.
+// The rounds of `rounds` from number `done` on but the last round's ShiftRows, and its key; round i + 1 has
+// planes i. Where the S-boxes of the last round are a copy behind the loop, most kernels exceed the instruction
+// cache; so `is_short` has a test in the loop instead, of what the compiler must not know.
 template <bool encrypts, bool is_short>
 LANECRYPT_DEVICE void sliced_rounds(const u32 (*planes)[32], u32 rounds, RowPlanes &state, u32 done) {
     LANECRYPT_ROLLED for (u32 i = done; i < (is_short ? rounds : rounds - 1); i++) {

@@ -149,9 +149,9 @@ impl Items {
         hashes.long.push(Item { blocks: self.places - place, place, ..whole });
     }
 
-    /// All lists, in the order in which they lie in memory. One kernel takes wide items and rests. Messages that are hashed in pieces end it:
-    /// those of one piece, those of several, and so again, so that each of the kernels that take them
-    /// finds its own in one place.
+    /// All lists, in the order in which they lie in memory. One kernel takes wide items and rests, one behind the
+    /// other. Messages that are hashed in pieces end it: those of one piece, those of several, and so again, so that
+    /// each of the kernels that take them finds its own in one place.
     pub(super) fn lists(&self) -> [&[Item]; 13] {
         let Self { wide, rests, narrow, decrypted, chained, verified, sealed, .. } = self;
         [
