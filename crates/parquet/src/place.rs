@@ -87,3 +87,18 @@ impl fmt::Display for Place {
         write!(f, " of column {column} in row group {row_group}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_belong_to_their_pages() {
+        let page = |kind| Place { kind, row_group: 1, column: 2, page: 3 };
+        let header = |kind| page(kind).header().to_string();
+        let place = "of column 2 in row group 1";
+        assert_eq!(header(Kind::DataPage), format!("header of page 3 {place}"));
+        let of_dictionary = format!("header of the dictionary page {place}");
+        assert_eq!(header(Kind::DictionaryPage), of_dictionary);
+    }
+}

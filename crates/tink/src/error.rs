@@ -290,3 +290,16 @@ impl From<Error> for io::Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_named_by_number() {
+        let text = |frames| Error::FramesNotAuthentic { frames }.to_string();
+        assert_eq!(text(vec![3]), "not authentic: frame 3");
+        assert_eq!(text((0..8).collect()), "not authentic: frames 0, 1, 2, 3, 4, 5, 6, 7");
+        assert!(text((0..10).collect()).ends_with(", 6, 7 and 2 more"));
+    }
+}

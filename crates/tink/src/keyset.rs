@@ -390,6 +390,28 @@ mod tests {
         assert!(read.entries().next().unwrap().parameters.is_none());
     }
 
+    /// A key that will not be used is written as it was read, whatever there is of its data.
+    #[test]
+    fn what_a_key_has_is_kept() {
+        let used = Keyset::generate(Template::default().parameters()).unwrap();
+        let entry = |type_url: &str, value: &[u8], material| {
+            let (type_url, value) = (type_url.to_owned(), Zeroizing::new(value.to_vec()));
+            Entry { id: used.primary ^ 1, status: DISABLED, prefix: 3, type_url, material, value }
+        };
+        let parts = [("", &b""[..], 0), ("a type", b"", 0), ("", b"a value", 0), ("", b"", 1)];
+        for (type_url, value, material) in parts {
+            let mut entries = used.entries.clone();
+            entries.push(entry(type_url, value, material));
+            let keyset = Keyset::of(used.primary, entries).unwrap();
+            let of_json = Keyset::from_json(&keyset.to_json().unwrap()).unwrap();
+            for read in [Keyset::decode(&keyset.encode()).unwrap(), of_json] {
+                let last = read.entries.last().unwrap();
+                let found = (&last.type_url[..], &last.value[..], last.material);
+                assert_eq!(found, (type_url, value, material));
+            }
+        }
+    }
+
     proptest! {
         /// Whatever a file has, it is a keyset or an error.
         #[test]

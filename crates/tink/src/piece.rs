@@ -219,3 +219,18 @@ impl Piece {
         segments.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cpu, Template};
+
+    #[test]
+    fn a_piece_has_about_as_many_bytes_as_the_runner_likes() {
+        let segments = |template: Template| {
+            segments_per_piece(&template.parameters().layout(), &Cpu::default())
+        };
+        assert_eq!(segments(Template::Aes128GcmHkdf4Kb), 256);
+        assert_eq!(segments(Template::Aes128GcmHkdf1Mb), 1);
+    }
+}

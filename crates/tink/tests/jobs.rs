@@ -73,7 +73,12 @@ fn parts_in_any_order_and_twice_are_one_file() {
         assert_eq!(missing, (0..job.parts()).collect::<Vec<_>>());
         for part in missing.into_iter().rev() {
             let error = job.commit(&files.path("sealed")).unwrap_err();
-            assert!(matches!(error, Error::PartsMissing { first: 0, .. }));
+            let (left, all) = (part + 1, job.parts());
+            let is_named = matches!(
+                error,
+                Error::PartsMissing { missing, parts, first: 0 } if (missing, parts) == (left, all)
+            );
+            assert!(is_named, "{error}");
             files.seal(&job, part).unwrap();
             let once = fs::read(files.output()).unwrap();
             files.seal(&job, part).unwrap();
@@ -85,6 +90,26 @@ fn parts_in_any_order_and_twice_are_one_file() {
         // Plain, sealed, opened.
         assert_eq!(fs::read_dir(files.folder.path()).unwrap().count(), 3);
     }
+}
+
+/// All parts have receipts, but somebody cut the output or wrote on behind its end.
+#[test]
+fn an_output_of_another_length_is_not_committed() {
+    let files = Files::new(5000);
+    let (job, target) = (files.job(), files.path("sealed"));
+    assert_eq!(job.key_id(), files.keyset.primary_id());
+    job.create(&target).unwrap();
+    (0..job.parts()).for_each(|part| files.seal(&job, part).unwrap());
+    let (whole, expected) = (fs::read(files.output()).unwrap(), job.sealed_bytes());
+    for given in [expected - 1, expected + 1] {
+        fs::OpenOptions::new().write(true).open(files.output()).unwrap().set_len(given).unwrap();
+        let error = job.commit(&target).unwrap_err();
+        assert!(error.to_string().contains(&given.to_string()), "{error}");
+        assert!(matches!(error, Error::OutputLength { .. }) && !target.exists(), "{error}");
+    }
+    fs::write(files.output(), whole).unwrap();
+    job.commit(&target).unwrap();
+    assert_eq!(files.opened().unwrap(), text(5000));
 }
 
 #[test]

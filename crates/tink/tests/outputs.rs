@@ -98,6 +98,18 @@ fn what_only_its_owner_could_read_stays_so() {
     Output::create(&target).unwrap().commit().unwrap();
     assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o7777, 0o755);
     fs::remove_file(&target).unwrap();
+    // A group that the process may give files to keeps it.
+    let group = 12_345;
+    fs::write(&target, b"old").unwrap();
+    match std::os::unix::fs::chown(&target, None, Some(group)) {
+        Ok(()) => {
+            fs::set_permissions(&target, Permissions::from_mode(0o640)).unwrap();
+            Output::create(&target).unwrap().commit().unwrap();
+            assert_eq!((fs::metadata(&target).unwrap().gid(), mode(&target)), (group, 0o640));
+        }
+        Err(error) => eprintln!("groups cannot be tried, since only root gives files away: {error}"),
+    }
+    fs::remove_file(&target).unwrap();
     // As any new file.
     Output::create(&target).unwrap().commit().unwrap();
     File::create(folder.path().join("plain")).unwrap();

@@ -294,6 +294,29 @@ fn every_enabled_key_opens_and_the_primary_seals() {
     assert_eq!(new.len(), 40 + 3 + 32);
 }
 
+/// What a key opens that is disabled or destroyed is told apart from what was changed.
+#[test]
+fn a_key_that_opens_no_more_is_named() {
+    let mut keyset = keyset(Scheme::Gcm, SMALL);
+    let old = keyset.primary_id();
+    let [sealed, ..] = sealed_every_way(&keyset, b"old", Options::default(), 1);
+    let key = StreamingKey::generate(*keyset.primary().unwrap().parameters()).unwrap();
+    let new = keyset.add(&key).unwrap();
+    keyset.set_primary(new).unwrap();
+    keyset.disable(old).unwrap();
+    every_way_to_open(&keyset, Options::default(), |(name, open)| {
+        let error = open(&sealed).expect_err(name);
+        assert!(matches!(error, Error::KeyDisabled { id } if id == old), "{name}: {error}");
+    });
+    keyset.destroy(old).unwrap();
+    every_way_to_open(&keyset, Options::default(), |(name, open)| match open(&sealed) {
+        Err(Error::NoKeyOpens { tried, key_bits: Some(256), destroyed }) => {
+            assert_eq!((tried, destroyed), (vec![new], vec![old]), "{name}");
+        }
+        other => panic!("{name}: {other:?}"),
+    });
+}
+
 #[test]
 fn a_stream_is_given_out_as_far_as_it_is_authentic() {
     let keyset = keyset(Scheme::Gcm, SMALL);

@@ -17,7 +17,8 @@ use lanecrypt::{
     registry::{Backend, Platform, Selection},
 };
 use lanecrypt_tink::{
-    Cuda, Error, Hash, Keyset, Opener, Options, Parameters, Scheme, Sealed, Template, Writing,
+    Cuda, Error, FromDevice, Hash, Keyset, Opener, Options, Parameters, Scheme, Sealed, Source,
+    Template, Writing,
     frames::{self, FrameKey},
     open_file, seal_file,
 };
@@ -248,7 +249,20 @@ fn memory_at_any_address_is_sealed(device: &Device) -> Tried {
             require(case.seal(device, start)? == case.text, format!("from byte {start} on"))?;
         }
     }
-    Ok(())
+    several_parts_at_once(device)
+}
+
+/// Memory of a device as a source gives several parts in one call.
+fn several_parts_at_once(device: &Device) -> Tried {
+    let text = text(5000);
+    let buffer = DeviceBuffer::from_host(device, &text).map_err(lanecrypt::Error::from)?;
+    let slice = buffer.slice(1..buffer.len()).map_err(lanecrypt::Error::from)?;
+    let [mut first, mut second] = [[0; 1000], [0; 1000]];
+    let mut parts = [(3999, &mut first[..]), (7, &mut second[..])];
+    FromDevice(&slice).read_all_exact_at(&mut parts)?;
+    require(first == text[4000..] && second == text[8..1008], "parts of a source")?;
+    let beyond = FromDevice(&slice).read_all_exact_at(&mut [(4000, &mut first[..])]);
+    require(beyond.is_err(), "a part beyond the end")
 }
 
 fn progress_and_cancelling(device: &Device) -> Tried {
