@@ -121,7 +121,7 @@ DEVICE Counter further(Counter counter, u32 mode, u64 add) {
 // Ends a hash: leaves the tag, or compares it with the given one, all bytes of it whatever they are.
 DEVICE void conclude(const BatchParameters &parameters, u32 number, Block16 hash) {
     const BatchJob &job = parameters.jobs[number];
-    const Block16 tag = reversed(hash) ^ Session(parameters, number).mask();
+    const Block16 tag = hash ^ Session(parameters, number).mask();
     if (job.mode == MODE_GCM_ENCRYPT) {
         parameters.results[number] = tag;
         return;

@@ -42,10 +42,9 @@ template <class Cipher>
 constexpr u32 CRYPT_KEY_BYTES =
     Cipher::Sliced::THREADS / GROUP * STAGED_BLOCKS<Cipher> * u32(sizeof(Block16));
 // Behind the tables: the queue of items, round keys, and what bit-sliced warps keep.
-constexpr u32 QUEUE_BYTES = 16;
 template <class Cipher>
 constexpr u32 CRYPT_KEPT_BYTES =
-    QUEUE_BYTES + CRYPT_KEY_BYTES<Cipher> + Cipher::Sliced::SHARED_BYTES;
+    Queue::BYTES + CRYPT_KEY_BYTES<Cipher> + Cipher::Sliced::SHARED_BYTES;
 template <class Cipher>
 constexpr Launch CRYPT_LAUNCH = {
     Cipher::Sliced::THREADS, Cipher::Encryption::SHARED_BYTES + CRYPT_KEPT_BYTES<Cipher>,
@@ -96,15 +95,14 @@ DEVICE void crypt_items(const BatchParameters &parameters, u8 *shared) {
     const typename Cipher::Encryption tables(shared);
     u8 *kept = shared + Cipher::Encryption::SHARED_BYTES;
     u32 *next = reinterpret_cast<u32 *>(kept);
-    Block16 *staged = reinterpret_cast<Block16 *>(kept + QUEUE_BYTES);
-    const typename Cipher::Sliced sliced(kept + QUEUE_BYTES + CRYPT_KEY_BYTES<Cipher>);
+    Block16 *staged = reinterpret_cast<Block16 *>(kept + Queue::BYTES);
+    const typename Cipher::Sliced sliced(kept + Queue::BYTES + CRYPT_KEY_BYTES<Cipher>);
     const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const u64 warps = grid_threads() / WARP;
     const SharedKeys<Cipher> of_warp = shared_keys<Cipher>(staged, warp * (WARP / GROUP));
     start_queue(next);
     Queue queue = {next, 0};
-    const auto take = [&] { return blockIdx.x + u64(gridDim.x) * queue.take(); };
-    for (u64 i = take(); i < parameters.count; i = take()) {
+    for (u64 i = queue.take_dealt(); i < parameters.count; i = queue.take_dealt()) {
         crypt_item<Cipher, WARP>(tables, parameters, parameters.items[i], of_warp, sliced);
     }
     const SharedKeys<Cipher> of_group = shared_keys<Cipher>(staged, threadIdx.x / GROUP);

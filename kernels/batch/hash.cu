@@ -96,9 +96,9 @@ DEVICE void hash_item(const BatchParameters &parameters, const BatchItem &item,
     }
     if (item.place == WHOLE) {
         hash.add(lengths_block(8 * job.aad_bytes, 8 * job.length));
-        conclude(parameters, item.job, hash.sum);
+        conclude(parameters, item.job, reversed(hash.sum));
     } else {
-        parameters.sums[item.place] = hash.sum;
+        parameters.sums[item.place] = reversed(hash.sum);
     }
 }
 
@@ -119,8 +119,8 @@ DEVICE void make_power(u32 *shared, Block16 power) {
     __syncwarp();
     if (threadIdx.x % WARP == 0) {
         UNROLL for (u32 i = 0; i < KIND_WORDS; i++) {
-            store_kinds(shared, i, i > 0 ? made.words[i - 1] : 0, i < 8 ? made.words[i] : 0,
-                        i < 7 ? made.words[i + 1] : 0);
+            store_kinds(shared, i, i > 0 ? made.words[i - 1] : 0, made.words[i],
+                       i + 1 < KIND_WORDS ? made.words[i + 1] : 0);
         }
     }
     __syncwarp();
@@ -180,7 +180,7 @@ KERNEL(batch_finish, FINISH_LAUNCH, BatchParameters) {
         make_power(mine, h);
         const Rows rows(mine);
         if (parameters.flags & WITHOUT_H) sum = rows.times(sum);
-        sum = rows.times(sum ^ reversed(lengths_block(8 * job.aad_bytes, 8 * job.length)));
+        sum = rows.times(sum ^ lengths_block(8 * job.aad_bytes, 8 * job.length));
         if (threadIdx.x % WARP == 0) conclude(parameters, item.job, sum);
     }
     clear_shared(reinterpret_cast<u32 *>(shared), FINISH_LAUNCH.shared_bytes / 4);

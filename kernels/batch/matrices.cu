@@ -9,6 +9,7 @@
 //
 // are four products of 128 bits: two of 256, since one of 128 takes as long. Everything of a unit stays in
 // the registers of the warp: no barrier, and no lane needs what another has.
+#include "../common/queue.cuh"
 #include "../common/tensor.cuh"
 #include "rows.cuh"
 
@@ -18,38 +19,34 @@ constexpr u32 THREADS = 512, WARPS = THREADS / WARP;
 constexpr u32 BIT_TILES = 16;  // of eight bits: a block
 // Of a warp, in shared memory: the powers that matrices are made of, as sums; later that of H.
 constexpr u32 WARP_WORDS = POWERS * POWER_WORDS;
-constexpr Launch LAUNCH = {THREADS, WARPS * WARP_WORDS * 4, {WARP, 1, false}};
+// Behind that: the queue of items.
+constexpr u32 QUEUE_AT = WARPS * WARP_WORDS;
+constexpr Launch LAUNCH = {THREADS, QUEUE_AT * 4 + Queue::BYTES, {WARP, 1, false}};
 
 // ANCHOR: matrices
 // The matrices of a lane, 4c + t, as right operands: column c of tile n, of which it has word t.
 //
 // A lane gets columns 2t and 2t + 1 of every tile: these are bits 2n and 2n + 1 of word t of the result, so
 // that a word comes together in the lane that has this word of the blocks. Column c of tile n is therefore
-// bit 2n + c % 2 of word c / 2 of the result, as it lies in memory: with bits of a byte in the other order,
-// row 32 (c / 2) + (2n + c % 2 ^ 7). Its word t is the window that starts at
-//
-//   128 + 32 t - 32 (c / 2) - (c % 2 ^ 1) - (2n ^ 6)
-//
-// and all but the first four of word 0, some of whose rows are of other sequences, lie within 64 bits of the
-// same one.
+// bit 2n + c % 2 of word c / 2 of the result, and row 32 (c / 2) + (2n + c % 2 ^ 7) of the above. All tiles'
+// words lie within the same 64 bits, but for the first four of word 0, some of which are of other
+// sequences.
 struct Matrices {
     u32 words[POWERS][BIT_TILES];
 
     DEVICE explicit Matrices(const u32 *powers) {
-        const u32 lane = threadIdx.x % WARP, c = lane / 4, t = lane % 4;
-        const u32 last = 128 + 32 * t - 32 * (c / 2) - (c % 2 ^ 1);
+        const u32 lane = threadIdx.x % WARP, c = lane / 4, t = lane % 4, odd = c % 2 ^ 1;
+        const u32 *from = powers + 3 + c / 2 - t;
         UNROLL for (u32 power = 0; power < POWERS; power++) {
-            const u32 *sequences = powers + power * POWER_WORDS, *usual = sequences + 3 * KIND_WORDS;
-            const u32 low = window(usual, last - 30), high = window(usual, last + 2);
+            const u32 *its = from + power * POWER_WORDS, *usual = its + 3 * KIND_WORDS;
+            const u64 both = (u64(usual[1]) << 32 | usual[0]) >> odd;
             UNROLL for (u32 n = 0; n < BIT_TILES; n++) {
-                words[power][n] = u32((u64(high) << 32 | low) >> (30 - (2 * n ^ 6)));
+                words[power][n] = byte_swap(u32(both >> (2 * n ^ 6)));
             }
             UNROLL for (u32 n = 0; n < 4; n++) {
-                const u32 row = 2 * n ^ 6, kind = c < 2 ? kind_of(row + (c ^ 1)) : 3;
-                words[power][n] = window(sequences + kind * KIND_WORDS, last - row);
-            }
-            UNROLL for (u32 n = 0; n < BIT_TILES; n++) {
-                words[power][n] = reversed_bytes(words[power][n]);
+                const u32 by = (2 * n ^ 6) + odd, kind = c < 2 ? kind_of(by) : 3;
+                const u32 *sequence = its + kind * KIND_WORDS;
+                words[power][n] = matrix_word(sequence[0], sequence[1], by);
             }
         }
     }
@@ -160,7 +157,7 @@ DEVICE Block16 sum_of_rows(const Rows &by_h, const TwoRows &sums) {
         UNROLL for (u32 t = 0; t < 4; t++) {
             words[t] = __shfl_sync(0xffffffff, word, r % 8 * 4 + t);
         }
-        sum = by_h.times(sum) ^ reversed(make_uint4(words[0], words[1], words[2], words[3]));
+        sum = by_h.times(sum) ^ make_uint4(words[0], words[1], words[2], words[3]);
     }
     return sum;
 }
@@ -169,7 +166,8 @@ DEVICE Block16 sum_of_rows(const Rows &by_h, const TwoRows &sums) {
 // The rows of H, of the sequences `from` on; `powers` has room for one.
 DEVICE Rows rows_of_h(const u32 *from, u32 *powers) {
     __syncwarp();
-    load_power(powers, from + AT_H * 8);
+    const u32 lane = threadIdx.x % WARP;
+    if (lane < KIND_WORDS) store_kinds(powers, from + AT_H * KIND_WORDS, lane);
     __syncwarp();
     return Rows(powers);
 }
@@ -182,9 +180,9 @@ DEVICE Block16 hash_of_aad(const BatchParameters &parameters, const BatchJob &jo
     Block16 sum = {};
     ROLLED for (u64 i = 0; i < blocks_of(job.aad_bytes); i++) {
         const Block16 block = block_at(parameters.arena + job.aad, job.aad_bytes, i);
-        sum = by_h.times(sum ^ reversed(block));
+        sum = by_h.times(sum ^ block);
     }
-    return reversed(sum);
+    return sum;
 }
 
 // The sums of the rows of an item, and the powers that they are made with on the way.
@@ -196,7 +194,8 @@ DEVICE TwoRows sums_of_rows(const BatchParameters &parameters, const BatchItem &
     piece.load(0, unit);
     if (item.first == 0) piece.add(hash_of_aad(parameters, job, from, powers), unit);
     __syncwarp();
-    UNROLL for (u32 n = 0; n < POWERS; n++) load_power(powers + n * POWER_WORDS, from + n * 8);
+    static_assert(POWERS * KIND_WORDS == WARP, "a word for every lane");
+    store_kinds(powers, from, threadIdx.x % WARP);
     __syncwarp();
     TwoRows sums = {};
     const Matrices matrices(powers);
@@ -216,7 +215,7 @@ DEVICE void hash_piece(const BatchParameters &parameters, const BatchItem &item,
     const Rows by_h = rows_of_h(from, powers);
     Block16 sum = sum_of_rows(by_h, sums);
     if (item.place == WHOLE) {
-        sum = by_h.times(sum) ^ reversed(lengths_block(8 * job.aad_bytes, 8 * job.length));
+        sum = by_h.times(sum) ^ lengths_block(8 * job.aad_bytes, 8 * job.length);
         sum = by_h.times(sum);
         if (threadIdx.x % WARP == 0) conclude(parameters, item.job, sum);
     } else if (threadIdx.x % WARP == 0) {
@@ -230,9 +229,13 @@ DEVICE void hash_piece(const BatchParameters &parameters, const BatchItem &item,
 // to be multiplied by H.
 KERNEL(batch_matrices, LAUNCH, BatchParameters) {
     SHARED_MEMORY(shared);
-    u32 *mine = reinterpret_cast<u32 *>(shared) + threadIdx.x / WARP * WARP_WORDS;
-    for (u64 i = grid_warp(); i < parameters.count; i += grid_threads() / WARP) {
+    u32 *words = reinterpret_cast<u32 *>(shared), *mine = words + threadIdx.x / WARP * WARP_WORDS;
+    u32 *next = words + QUEUE_AT;
+    start_queue(next);
+    Queue queue = {next, 0};
+    // Taken in one place: in two, registers spill.
+    for (u64 i; (i = queue.take_dealt()) < parameters.count;) {
         hash_piece(parameters, parameters.items[i], mine);
     }
-    clear_shared(reinterpret_cast<u32 *>(shared), LAUNCH.shared_bytes / 4);
+    clear_shared(words, LAUNCH.shared_bytes / 4);
 }

@@ -11,12 +11,17 @@
 //   7 .. 127    o_(k-1) + o_k + o_(k+1) + o_(k+6)
 //
 // and row j, all i of it, is a window of one of four sequences that starts at -j.
+//
+// Bytes of a block have their bits in the other order than an element. So rows and columns are in the order
+// of memory, where bit m of word w is coefficient 32 w + (m ^ 7): word t of the row of coefficient j is that of the
+// window, with the bits of each byte reversed. Sequences are kept from the last bit to the first, which leaves
+// bytes to be reversed.
 #pragma once
 #include "batch.cuh"
 
 namespace {
 
-// A sequence: bit m of it is o_(m-128).
+// A sequence from its last bit on: bit m of it is o_(127-m).
 struct Sequence {
     u32 words[8];
 };
@@ -46,61 +51,71 @@ DEVICE Sequence sequence(Block16 h) {
         if (7 * power < 128) sum = sum ^ shifted(u, 7 * power);
         u = sum;
     }
-    const u32 low[5] = {__brev(u.w), __brev(u.z), __brev(u.y), __brev(u.x), 0};
-    u32 high[4];
+    Sequence made = {{0, 0, 0, 0, u.x, u.y, u.z, u.w}};
+    u32(&words)[8] = made.words;
     UNROLL for (u32 i = 0; i < 4; i++) {
-        high[i] = low[i] ^ xor3(shifted_in(low[i], low[i + 1], 31), shifted_in(low[i], low[i + 1], 30),
-                                shifted_in(low[i], low[i + 1], 25));
+        const u32 below = i > 0 ? words[3 + i] : 0, here = words[4 + i];
+        words[i] = here ^ xor3(shifted_in(below, here, 1), shifted_in(below, here, 2),
+                               shifted_in(below, here, 7));
     }
     // The last seven bits take from the first ones of what they belong to.
-    high[3] ^= xor3(high[0] << 31, high[0] << 30, high[0] << 25);
-    return {{low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]}};
+    words[0] ^= xor3(words[3] >> 31, words[3] >> 30, words[3] >> 25);
+    return made;
 }
 // ANCHOR_END: sequence
 
-// The four sequences of sums, of 256 bits each and a word to read past, of one power of H.
-constexpr u32 KINDS = 4, KIND_WORDS = 9, POWER_WORDS = KINDS * KIND_WORDS;
+// The four sequences of sums of one power of H, of 256 bits each, from the last bit on.
+constexpr u32 KINDS = 4, KIND_WORDS = 8, POWER_WORDS = KINDS * KIND_WORDS;
 
 // Which of them row `j` is a window of.
 DEVICE u32 kind_of(u32 j) { return j < 2 ? j : j < 7 ? 2 : 3; }
 
-// Word `i` of the four sequences, of words `before`, `here` and `after` of o.
-DEVICE void store_kinds(u32 *to, u32 i, u32 before, u32 here, u32 after) {
-    u32 sum = shifted_in(before, here, 1);
-    to[i] = sum;
-    to[KIND_WORDS + i] = sum ^= here;
-    to[2 * KIND_WORDS + i] = sum ^= shifted_in(here, after, 31);
-    to[3 * KIND_WORDS + i] = sum ^ shifted_in(here, after, 26);
+// Word `i` of the four sequences, of words i - 1, i and i + 1 of o.
+DEVICE void store_kinds(u32 *power, u32 i, u32 below, u32 here, u32 above) {
+    u32 sum = shifted_in(here, above, 31);
+    power[i] = sum;
+    power[KIND_WORDS + i] = sum ^= here;
+    power[2 * KIND_WORDS + i] = sum ^= shifted_in(below, here, 1);
+    power[3 * KIND_WORDS + i] = sum ^ shifted_in(below, here, 6);
 }
 
-// 32 bits of a sequence from bit `at` on.
-DEVICE u32 window(const u32 *words, u32 at) {
-    const u64 both = u64(words[at / 32 + 1]) << 32 | words[at / 32];
-    return u32(both >> at % 32);
+// Word `i` of those of powers one behind the other, of their sequences.
+DEVICE void store_kinds(u32 *powers, const u32 *sequences, u32 i) {
+    const u32 word = i % KIND_WORDS;
+    const u32 below = word > 0 ? sequences[i - 1] : 0;
+    const u32 above = word + 1 < KIND_WORDS ? sequences[i + 1] : 0;
+    store_kinds(powers + i / KIND_WORDS * POWER_WORDS, word, below, sequences[i], above);
+}
+
+// Word t of row 32r + by of a matrix, which starts at bit `by` of word 3 + r - t of the row's sequence.
+DEVICE u32 matrix_word(u32 low, u32 high, u32 by) {
+    return byte_swap(u32((u64(high) << 32 | low) >> by));
 }
 
 // ANCHOR: rows
-// Four rows of a matrix, those of bits lane, lane + 32 and so on: the warp has all of them. A product
-// is a parity a row, and a word of it what the lanes vote.
+// Four rows of a matrix, those of bit `lane` of every word: the warp has all of them. A product is a parity
+// a row, and a word of it what the lanes vote. Word t of row r is the same for all of one r - t, but for
+// r = 0.
 struct Rows {
-    u32 words[4][4];
+    u32 first[4], others[6];
 
     DEVICE explicit Rows(const u32 *power) {
-        const u32 lane = threadIdx.x % WARP;
-        const u32 *usual = power + 3 * KIND_WORDS, *first = power + kind_of(lane) * KIND_WORDS;
-        UNROLL for (u32 r = 0; r < 4; r++) {
-            UNROLL for (u32 w = 0; w < 4; w++) {
-                words[r][w] = window(r == 0 ? first : usual, 128 - lane + 32 * w - 32 * r);
-            }
+        const u32 by = threadIdx.x % WARP ^ 7;
+        const u32 *usual = power + 3 * KIND_WORDS, *its = power + kind_of(by) * KIND_WORDS;
+        UNROLL for (u32 t = 0; t < 4; t++) first[t] = matrix_word(its[3 - t], its[4 - t], by);
+        UNROLL for (u32 i = 0; i < 6; i++) {
+            others[i] = matrix_word(usual[i + 1], usual[i + 2], by);
         }
     }
 
-    // The product with an element, which all lanes pass and get.
+    DEVICE u32 word(u32 r, u32 t) const { return r == 0 ? first[t] : others[2 + r - t]; }
+
+    // The product with a block, which all lanes pass and get.
     DEVICE Block16 times(Block16 a) const {
         u32 result[4];
         UNROLL for (u32 r = 0; r < 4; r++) {
-            const u32 sum = (words[r][0] & a.x) ^ (words[r][1] & a.y) ^ (words[r][2] & a.z) ^
-                            (words[r][3] & a.w);
+            const u32 sum = (word(r, 0) & a.x) ^ (word(r, 1) & a.y) ^ (word(r, 2) & a.z) ^
+                            (word(r, 3) & a.w);
             result[r] = __ballot_sync(0xffffffff, __popc(sum) & 1);
         }
         return make_uint4(result[0], result[1], result[2], result[3]);
@@ -113,17 +128,6 @@ constexpr u32 ROWS = 16, ROW_BLOCKS = 4, UNIT = ROWS * ROW_BLOCKS;
 // Powers of H of which sequences are kept for every message that is hashed by matrices: H^64, H^48, H^32 and
 // H^16, which its units are multiplied by, and H.
 constexpr u32 POWERS = 4, AT_H = POWERS, KEPT = POWERS + 1;
-constexpr u32 SEQUENCE_WORDS = KEPT * 8;
-
-// Copies the sequence of a power, `from` eight words of it, to shared memory as sums; all lanes of the
-// warp take part.
-DEVICE void load_power(u32 *to, const u32 *from) {
-    const u32 lane = threadIdx.x % WARP;
-    if (lane < KIND_WORDS) {
-        const u32 before = lane > 0 ? from[lane - 1] : 0, here = lane < 8 ? from[lane] : 0;
-        const u32 after = lane < 7 ? from[lane + 1] : 0;
-        store_kinds(to, lane, before, here, after);
-    }
-}
+constexpr u32 SEQUENCE_WORDS = KEPT * KIND_WORDS;
 
 }  // namespace

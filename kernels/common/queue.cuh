@@ -10,6 +10,8 @@ struct Queue {
     u32 *next;
     u32 taken;  // by this warp
 
+    static constexpr u32 BYTES = 16;  // that it takes of shared memory, so that what is behind it is aligned
+
     // The next number, for all lanes of this warp.
     DEVICE u32 take() {
 #ifdef __CUDACC__
@@ -20,6 +22,9 @@ struct Queue {
         return threadIdx.x / WARP + blockDim.x / WARP * taken++;
 #endif
     }
+
+    // The next number of those that are dealt out to all thread blocks in turn.
+    DEVICE u64 take_dealt() { return blockIdx.x + u64(gridDim.x) * take(); }
 };
 // ANCHOR_END: queue
 
