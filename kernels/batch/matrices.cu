@@ -35,16 +35,16 @@ struct Matrices {
     u32 words[POWERS][BIT_TILES];
 
     DEVICE explicit Matrices(const u32 *powers) {
-        const u32 lane = threadIdx.x % WARP, c = lane / 4, t = lane % 4, odd = c % 2 ^ 1;
+        const u32 lane = threadIdx.x % WARP, c = lane / 4, t = lane % 4, even = c % 2 ^ 1;
         const u32 *from = powers + 3 + c / 2 - t;
         UNROLL for (u32 power = 0; power < POWERS; power++) {
             const u32 *its = from + power * POWER_WORDS, *usual = its + 3 * KIND_WORDS;
-            const u64 both = (u64(usual[1]) << 32 | usual[0]) >> odd;
+            const u64 both = (u64(usual[1]) << 32 | usual[0]) >> even;
             UNROLL for (u32 n = 0; n < BIT_TILES; n++) {
                 words[power][n] = byte_swap(u32(both >> (2 * n ^ 6)));
             }
             UNROLL for (u32 n = 0; n < 4; n++) {
-                const u32 by = (2 * n ^ 6) + odd, kind = c < 2 ? kind_of(by) : 3;
+                const u32 by = (2 * n ^ 6) + even, kind = c < 2 ? kind_of(by) : 3;
                 const u32 *sequence = its + kind * KIND_WORDS;
                 words[power][n] = matrix_word(sequence[0], sequence[1], by);
             }

@@ -70,7 +70,7 @@ constexpr u32 KINDS = 4, KIND_WORDS = 8, POWER_WORDS = KINDS * KIND_WORDS;
 // Which of them row `j` is a window of.
 DEVICE u32 kind_of(u32 j) { return j < 2 ? j : j < 7 ? 2 : 3; }
 
-// Word `i` of the four sequences, of words i - 1, i and i + 1 of o.
+// Word `i` of the four sequences, of words i - 1, i and i + 1 of o; no row reaches what zeros beyond its ends make.
 DEVICE void store_kinds(u32 *power, u32 i, u32 below, u32 here, u32 above) {
     u32 sum = shifted_in(here, above, 31);
     power[i] = sum;

@@ -3,10 +3,7 @@
 use lanecrypt::{Direction, Mode};
 use serde_json::{Map, Value};
 
-use super::{
-    error::AcvpError,
-    fields::{Fields, cut},
-};
+use super::{error::AcvpError, fields::Fields};
 use crate::kat::targets::Target;
 
 /// What is computed.
@@ -91,7 +88,7 @@ impl Algorithm {
     pub(super) fn named(name: &str) -> Result<&'static Self, AcvpError> {
         ALGORITHMS.iter().find(|algorithm| algorithm.name == name).ok_or_else(|| {
             let known = ALGORITHMS.each_ref().map(|algorithm| algorithm.name).join(", ");
-            AcvpError::Algorithm { given: cut(name), known }
+            AcvpError::Algorithm { given: name.to_owned(), known }
         })
     }
 

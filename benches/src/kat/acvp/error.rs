@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use lanecrypt::registry::Unavailable;
+use lanecrypt::{Brief, registry::Unavailable};
 
 /// Where in a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,9 +37,9 @@ pub enum AcvpError {
     #[error("is no ACVP prompt: that is an object, or an array of a version and an object")]
     Shape,
     /// An algorithm that is not one of ours.
-    #[error("the algorithm is {given:?}; known are {known}")]
+    #[error("the algorithm is {:?}; known are {known}", Brief(given))]
     Algorithm {
-        /// The prompt's, cut where it is long.
+        /// The prompt's.
         given: String,
         /// The names of those that are.
         known: String,
@@ -53,13 +53,13 @@ pub enum AcvpError {
         field: &'static str,
     },
     /// A field that is there, and not what it should be.
-    #[error("{place}: {field} is {given}; accepted is {accepted}")]
+    #[error("{place}: {field} is {}; accepted is {accepted}", Brief(given))]
     Field {
         /// Where it is.
         place: Place,
         /// Its name.
         field: &'static str,
-        /// Its value, as JSON, cut where it is long.
+        /// Its value, as JSON.
         given: String,
         /// What it should be.
         accepted: String,

@@ -4,18 +4,6 @@ use serde_json::{Map, Value};
 
 use super::error::{AcvpError, Place};
 
-/// Characters of a wrong value that are shown.
-const SHOWN: usize = 40;
-
-/// A text of a prompt for a message: one that is long is cut.
-pub(super) fn cut(text: &str) -> String {
-    let mut shown: String = text.chars().take(SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
-}
-
 /// An object of a prompt, and where it is.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'a> {
@@ -50,7 +38,7 @@ impl<'a> Fields<'a> {
 
     /// The error of a field that is not what it should be.
     pub(super) fn refused(self, field: &'static str, accepted: impl Into<String>) -> AcvpError {
-        let given = cut(&self.map.get(field).map(Value::to_string).unwrap_or_default());
+        let given = self.map.get(field).map(Value::to_string).unwrap_or_default();
         AcvpError::Field { place: self.place, field, given, accepted: accepted.into() }
     }
 
