@@ -310,7 +310,7 @@ fn a_key_that_opens_no_more_is_named() {
     });
     keyset.destroy(old).unwrap();
     every_way_to_open(&keyset, Options::default(), |(name, open)| match open(&sealed) {
-        Err(Error::NoKeyOpens { tried, key_bits: Some(256), destroyed }) => {
+        Err(Error::NoKeyOpens { tried, key_bits: Some(128), destroyed }) => {
             assert_eq!((tried, destroyed), (vec![new], vec![old]), "{name}");
         }
         other => panic!("{name}: {other:?}"),

@@ -21,5 +21,5 @@ def test_inside(judges, engine, tmp_path):
     pytest_inside = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", tmp_path / "inside"]
     command = ["unshare", "-n", "sh", "-c", script, "sh", *pytest_inside, INSIDE / f"test_{engine}.py"]
     variables = {"LANECRYPT_INSIDE_NAMESPACE": "1", "RAY_USAGE_STATS_ENABLED": "0"}
-    run = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=300)
+    run = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stdout[-20_000:] + run.stderr[-5_000:]

@@ -30,7 +30,7 @@ class Job(types.SimpleNamespace):
 
     def wait(self, driver, count):
         """Waits for so many receipts, while the driver lives."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while len(self.receipts()) < count:
             assert driver.poll() is None, driver.stdout.read()
             assert time.monotonic() < end, f"{len(self.receipts())} of {count} receipts"
@@ -50,7 +50,7 @@ class Job(types.SimpleNamespace):
 
 def finish(driver):
     """The exit code of a driver, and what it said."""
-    said, _ = driver.communicate(timeout=90)
+    said, _ = driver.communicate(timeout=180)
     return driver.returncode, said
 
 
