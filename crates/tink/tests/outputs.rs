@@ -108,7 +108,7 @@ fn what_only_its_owner_could_read_stays_so() {
             assert_eq!((fs::metadata(&target).unwrap().gid(), mode(&target)), (group, 0o640));
         }
         Err(error) => {
-            eprintln!("groups cannot be tried, since only root gives files away: {error}")
+            eprintln!("groups cannot be tried, since only root gives files away: {error}");
         }
     }
     fs::remove_file(&target).unwrap();
