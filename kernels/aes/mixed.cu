@@ -26,7 +26,7 @@ template <bool encrypts>
 using Tables = ConflictFree<4, encrypts>;
 
 // Behind the tables: the queue, and CTR's tables of two rounds, those of byte 15 as planes as well.
-constexpr u32 QUEUE_BLOCKS = 1, PLANES_BLOCKS = 8 * WARP;
+constexpr u32 QUEUE_BLOCKS = Queue::BYTES / sizeof(Block16), PLANES_BLOCKS = 8 * WARP;
 constexpr u32 CTR_BLOCKS = QUEUE_BLOCKS + SEPARABLE_BLOCKS + PLANES_BLOCKS;
 
 template <bool encrypts>

@@ -118,10 +118,7 @@ DEVICE void make_power(u32 *shared, Block16 power) {
     const Sequence made = sequence(power);
     __syncwarp();
     if (threadIdx.x % WARP == 0) {
-        UNROLL for (u32 i = 0; i < KIND_WORDS; i++) {
-            store_kinds(shared, i, i > 0 ? made.words[i - 1] : 0, made.words[i],
-                       i + 1 < KIND_WORDS ? made.words[i + 1] : 0);
-        }
+        UNROLL for (u32 i = 0; i < KIND_WORDS; i++) store_kinds(shared, made.words, i);
     }
     __syncwarp();
 }
