@@ -1,5 +1,5 @@
 //! Tasks that are lists of steps: what will run is said first, and at the end there is one table of what ran,
-//! for how long, and how many tests passed.
+//! for how long, and how many tests passed, and what tests said that failed.
 
 use std::{
     cell::RefCell,
@@ -36,12 +36,27 @@ pub(crate) fn step<'a>(
 struct Row {
     name: &'static str,
     seconds: u64,
-    tally: Tally,
+    said: Said,
     /// The error of one that failed.
     error: Option<String>,
 }
 
-/// What test programs said at their end.
+/// What test programs said of themselves.
+#[derive(Debug, Default)]
+struct Said {
+    tally: Tally,
+    /// Their lines about tests that failed.
+    failures: Vec<String>,
+}
+
+impl AddAssign for Said {
+    fn add_assign(&mut self, other: Self) {
+        self.tally += other.tally;
+        self.failures.extend(other.failures);
+    }
+}
+
+/// How many tests there were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     passed: u64,
@@ -57,11 +72,15 @@ impl AddAssign for Tally {
     }
 }
 
+/// Lines of a program that are repeated at the end, and characters of each.
+const MOST_FAILURES: usize = 60;
+const MOST_COLUMNS: usize = 400;
+
 /// What belongs to the step that this thread runs.
 struct Log {
     /// Before each line of its output, where other steps print at the same time.
     prefix: String,
-    tally: Tally,
+    said: Said,
 }
 
 thread_local! {
@@ -83,6 +102,9 @@ pub(crate) fn run_all(task: &'static str, lists: &[&[Step<'_>]]) -> Result<()> {
     let not_run = lists.iter().map(|list| list.len()).sum::<usize>() - rows.len();
     remember(before, &rows);
     println!("{}", table(task, &rows, start.elapsed().as_secs()));
+    for row in &rows {
+        row.said.failures.iter().for_each(|line| println!("[{}] {line}", row.name));
+    }
     let failed: Vec<_> = rows
         .iter()
         .filter_map(|row| Some(format!("step {:?}: {}", row.name, row.error.as_ref()?)))
@@ -116,22 +138,22 @@ impl Step<'_> {
 
     fn run(&self, has_prefix: bool) -> Row {
         let prefix = if has_prefix { format!("[{}] ", self.name) } else { String::new() };
-        LOG.set(Some(Log { prefix, tally: Tally::default() }));
+        LOG.set(Some(Log { prefix, said: Said::default() }));
         println!("== {}", self.name);
         let start = Instant::now();
         let result = (self.run)();
         let seconds = start.elapsed().as_secs();
-        let tally = LOG.take().map(|log| log.tally).unwrap_or_default();
+        let said = LOG.take().map(|log| log.said).unwrap_or_default();
         let error = result.err().map(|error| format!("{error:#}"));
         match &error {
             None => println!("== {}: passed in {seconds} s", self.name),
             Some(error) => println!("== {}: FAILED after {seconds} s: {error}", self.name),
         }
-        Row { name: self.name, seconds, tally, error }
+        Row { name: self.name, seconds, said, error }
     }
 }
 
-/// Runs a program. Within a step, what it prints passes here and is counted.
+/// Runs a program. Within a step, what it prints passes here, is counted, and kept where it tells of a failure.
 pub(crate) fn status(command: &mut Command) -> std::io::Result<ExitStatus> {
     let Some(prefix) = LOG.with_borrow(|log| log.as_ref().map(|log| log.prefix.clone())) else {
         return command.status();
@@ -143,35 +165,53 @@ pub(crate) fn status(command: &mut Command) -> std::io::Result<ExitStatus> {
     }
     let mut child = command.spawn()?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let tally = thread::scope(|scope| {
+    let said = thread::scope(|scope| {
         scope.spawn(|| stderr.map(|pipe| pass_on(pipe, &prefix)));
         stdout.map(|pipe| pass_on(pipe, &prefix)).unwrap_or_default()
     });
-    LOG.with_borrow_mut(|log| log.iter_mut().for_each(|log| log.tally += tally));
+    LOG.with_borrow_mut(|log| {
+        if let Some(log) = log {
+            log.said += said;
+        }
+    });
     child.wait()
 }
 
-/// Prints what comes from a pipe, line by line, and adds up what test programs say of themselves.
-fn pass_on(pipe: impl Read, prefix: &str) -> Tally {
-    let mut tally = Tally::default();
+/// Prints what comes from a pipe, line by line, and keeps what test programs say of themselves.
+fn pass_on(pipe: impl Read, prefix: &str) -> Said {
+    let mut said = Said::default();
     let mut pipe = BufReader::new(pipe);
     let mut line = Vec::new();
+    let mut is_of_failures = false;
     while pipe.read_until(b'\n', &mut line).is_ok_and(|bytes| bytes > 0) {
-        tally += counted(&String::from_utf8_lossy(&line));
+        let text = String::from_utf8_lossy(&line);
+        said.tally += counted(&text);
+        is_of_failures = tells_of_failures(&text, is_of_failures);
+        if is_of_failures && said.failures.len() < MOST_FAILURES {
+            said.failures.push(text.trim_end().chars().take(MOST_COLUMNS).collect());
+        }
         let mut out = std::io::stdout().lock();
         // Whoever closed the pipe has read enough.
         let _ = out.write_all(prefix.as_bytes()).and_then(|()| out.write_all(&line));
         line.clear();
     }
-    tally
+    said
+}
+
+/// Whether a line tells of tests that failed, where the line before it did so or not: between `failures:` and the
+/// result, as Rust's test programs print it, and pytest's lines `FAILED file::test - error`.
+fn tells_of_failures(line: &str, before: bool) -> bool {
+    let line = line.trim_end();
+    (before || line == "failures:" || line.starts_with("FAILED "))
+        && counted(line) == Tally::default()
 }
 
 /// The numbers in a line like cargo's `test result: ok. 5 passed; 0 failed; 1 ignored; ...`, pytest's
-/// `5 passed, 1 skipped in 3.14s` and kat's `5 passed, 0 failed, 1 skipped`; nothing in others.
+/// `1 failed, 5 passed, 1 skipped in 3.14s` and kat's `5 passed, 0 failed, 1 skipped`; nothing in others.
 fn counted(line: &str) -> Tally {
     let line = line.trim();
-    let is_result = line.starts_with("test result: ")
-        || line.split(' ').nth(1).is_some_and(|word| word.starts_with("passed"));
+    let second = line.split(' ').nth(1).unwrap_or_default().trim_end_matches(',');
+    let is_result = line.starts_with("test result: ") || ["passed", "failed"].contains(&second);
     let mut tally = Tally::default();
     if !is_result {
         return tally;
@@ -229,10 +269,10 @@ fn table(task: &str, rows: &[Row], seconds: u64) -> String {
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
     let mut text = format!("\n{:<width$}  seconds  result\n", "step");
     let mut all = Tally::default();
-    for Row { name, seconds, tally, error } in rows {
-        all += *tally;
+    for Row { name, seconds, said, error } in rows {
+        all += said.tally;
         let verdict = if error.is_some() { "FAILED" } else { "passed" };
-        let _ = writeln!(text, "{name:<width$}  {seconds:>7}  {verdict}{}", shown(*tally));
+        let _ = writeln!(text, "{name:<width$}  {seconds:>7}  {verdict}{}", shown(said.tally));
     }
     let _ =
         writeln!(text, "{:<width$}  {seconds:>7} {}", format!("cargo xtask {task}"), shown(all));
@@ -287,7 +327,25 @@ mod tests {
         });
         for has_prefix in [false, true] {
             let row = says.run(has_prefix);
-            assert_eq!(row.tally, Tally { passed: 5, failed: 0, skipped: 1 });
+            assert_eq!(row.said.tally, Tally { passed: 5, failed: 0, skipped: 1 });
+            assert!(row.said.failures.is_empty());
         }
+    }
+
+    #[test]
+    fn what_failed_is_kept() {
+        let program = "test a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b ----\nit broke\n\n\
+            failures:\n    b\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\nand on\n";
+        let said = pass_on(program.as_bytes(), "");
+        assert_eq!(said.tally, Tally { passed: 1, failed: 1, skipped: 0 });
+        let text = said.failures.join("\n");
+        assert!(text.starts_with("failures:") && text.contains("---- b ----\nit broke"), "{text}");
+        assert!(!text.contains("test result") && !text.contains("and on"), "{text}");
+        let pytest = "== short test summary info ==\nFAILED t.py::b - it broke\n1 failed, 5 passed in 3.1s\n";
+        let said = pass_on(pytest.as_bytes(), "");
+        assert_eq!(said.failures, ["FAILED t.py::b - it broke"]);
+        assert_eq!(said.tally, Tally { passed: 5, failed: 1, skipped: 0 });
+        let long = format!("failures:\n{}", "more\n".repeat(MOST_FAILURES));
+        assert_eq!(pass_on(long.as_bytes(), "").failures.len(), MOST_FAILURES);
     }
 }

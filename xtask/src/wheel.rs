@@ -52,7 +52,7 @@ pub(crate) fn test(wheel: &Path, variables: &Variables) -> Result<()> {
     run(command(&python).args(["-I", "-c", "import lanecrypt; print(lanecrypt.devices())"]))?;
     let mut pytest = command(&python);
     pytest
-        .args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests"])
+        .args(["-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider", "tests"])
         .current_dir(root().join(PACKAGE));
     run(pytest.envs(variables.iter().map(|(name, value)| (name, value))))
 }

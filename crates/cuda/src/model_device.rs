@@ -322,7 +322,7 @@ impl Driver for Model {
         self.run_queued(|_| true);
         let mut memory = self.state.memory.lock().expect("no panic");
         let bytes = memory.allocations.remove(&address).expect("freed twice");
-        memory.freed_full += usize::from(bytes.iter().any(|&byte| byte != 0));
+        memory.freed_full += usize::from(*bytes != vec![0; bytes.len()]);
     }
 
     unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), Error> {
@@ -412,7 +412,7 @@ impl Driver for Model {
         let bytes = unsafe { Box::from_raw(memory.as_ptr()) };
         let mut memory = self.state.memory.lock().expect("no panic");
         memory.pinned.remove(&start);
-        memory.freed_full += usize::from(bytes.iter().any(|&byte| byte != 0));
+        memory.freed_full += usize::from(*bytes != vec![0; bytes.len()]);
     }
 
     fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {

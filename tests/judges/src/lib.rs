@@ -24,9 +24,11 @@
 #![forbid(unsafe_code)]
 
 use std::{
+    collections::BTreeMap,
     env, io,
     path::{Path, PathBuf},
     process::Command,
+    sync::{Mutex, PoisonError},
 };
 
 use libtest_mimic::{Failed, Trial};
@@ -74,9 +76,7 @@ impl Judge {
             Kind::Program => find(self.name).map(Command::new),
             Kind::Module => {
                 let python = env::var_os(PYTHON).unwrap_or_else(|| "python3".into());
-                let import = format!("import {}", self.name);
-                let probe = Command::new(&python).args(["-c", &import]).output()?;
-                if !probe.status.success() {
+                if !imports(Path::new(&python), self.name)? {
                     let python = Path::new(&python).display();
                     return Err(not_found(format!("{python} cannot import {}", self.name)));
                 }
@@ -89,6 +89,20 @@ impl Judge {
         let expected = env::var(EXPECT).unwrap_or_default();
         expected.split(',').any(|name| name == "all" || name == self.name)
     }
+}
+
+/// Whether this Python can import a module. It is asked once: some take seconds.
+fn imports(python: &Path, module: &'static str) -> io::Result<bool> {
+    static KNOWN: Mutex<BTreeMap<(PathBuf, &str), bool>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let asked = (python.to_path_buf(), module);
+    if let Some(can) = known.get(&asked) {
+        return Ok(*can);
+    }
+    let import = format!("import {module}");
+    let can = Command::new(python).args(["-c", &import]).output()?.status.success();
+    known.insert(asked, can);
+    Ok(can)
 }
 
 fn find(name: &str) -> io::Result<PathBuf> {

@@ -1,5 +1,6 @@
 //! The kernels of GHASH on the model device.
 
+use ghash::{GHash, universal_hash::UniversalHash};
 use lanecrypt_kernels::{gcm, ghash::PARAMETER_WORDS};
 use zerocopy::IntoBytes;
 
@@ -166,12 +167,10 @@ fn element(block: &[u8]) -> u128 {
 }
 
 /// GHASH's product (SP 800-38D, 6.3).
-pub(super) fn times(x: u128, mut y: u128) -> u128 {
-    (0..128).rev().fold(0, |sum, i| {
-        let product = if x >> i & 1 == 1 { sum ^ y } else { sum };
-        y = y >> 1 ^ if y & 1 == 1 { 0xe1 << 120 } else { 0 };
-        product
-    })
+pub(super) fn times(x: u128, y: u128) -> u128 {
+    let mut hash = GHash::new(&y.to_be_bytes().into());
+    hash.update(&[x.to_be_bytes().into()]);
+    u128::from_be_bytes(hash.finalize().into())
 }
 
 pub(super) fn power(h: u128, exponent: u64) -> u128 {

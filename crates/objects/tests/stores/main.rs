@@ -267,8 +267,8 @@ fn failing_requests_are_repeated() -> Result<(), Failed> {
     let place = Place::new("failing")?;
     place.put("plain", &text(FIRST + 1))?;
     let (source, target) = (place.object("plain"), place.object("sealed"));
-    let fail = |every: u32| place.ask(json!({"do": "fail", "every": every}));
-    fail(3)?;
+    let fail = |every: u32| place.ask(json!({"do": "fail", "key": "", "every": every}));
+    let before = fail(3)?;
     let sealed = (|| {
         let mut driver = open(&place, &source, &target)?;
         for part in 0..2 {
@@ -277,8 +277,9 @@ fn failing_requests_are_repeated() -> Result<(), Failed> {
         }
         driver.commit()
     })();
-    fail(0)?;
+    let after = fail(0)?;
     sealed?;
+    assert!(after.as_u64() > before.as_u64(), "no request failed");
     place.wheel_opens("sealed", "plain", AD)
 }
 

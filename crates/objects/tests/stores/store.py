@@ -1,6 +1,7 @@
 """An S3 store for the tests: moto on loopback, asked by lines of JSON what boto3 and the Tink wheel see in it."""
 
 import collections
+import itertools
 import json
 import logging
 import sys
@@ -16,17 +17,19 @@ logging.getLogger("werkzeug").setLevel(logging.ERROR)
 streaming_aead.register()
 store = DomainDispatcherApplication(create_backend_app)
 requests = []
-failing = {"every": 0}
+failing = []  # the prefix of a path, and which requests to it fail
+refusals = collections.Counter()
 ended = set()
 
 
 def answer(environ, start_response):
-    """moto's answer; every so-manieth request gets a 503 instead, and one to an upload that has ended S3's 404."""
-    method, query = environ["REQUEST_METHOD"], environ["QUERY_STRING"]
-    requests.append(f"{method} {environ['PATH_INFO']}?{query}")
+    """moto's answer; a request that is to fail gets a 503 instead, and one to an upload that has ended S3's 404."""
+    method, path, query = environ["REQUEST_METHOD"], environ["PATH_INFO"], environ["QUERY_STRING"]
+    requests.append(f"{method} {path}?{query}")
     refusal = None
     upload = next((field for field in query.split("&") if field.startswith("uploadId=")), None)
-    if failing["every"] and len(requests) % failing["every"] == 0:
+    if any(path.startswith(prefix) and next(fails) for prefix, fails in list(failing)):
+        refusals["failing"] += 1
         refusal = ("503 Slow Down", b"")
     elif upload in ended:
         refusal = ("404 Not Found", b"<Error><Code>NoSuchUpload</Code></Error>")
@@ -70,8 +73,12 @@ def puts(key):
     return collections.Counter(int(number.split("=")[1]) - 1 for number in numbers)
 
 
-def fail(every):
-    failing["every"] = every
+def fail(key, every):
+    """Has each so-manieth request to what begins with a key fail, or none where that is 0, and says how many did until
+    now. Those to others do not: a client that gives up after a few times may meet just those that fail."""
+    fails = itertools.cycle([False] * (every - 1) + [True])
+    failing[:] = [(f"/bucket/{key}", fails)] if every else []
+    return refusals["failing"]
 
 
 def opens(keyset, key, plain, ad):
