@@ -6,8 +6,6 @@
 )]
 
 mod check;
-#[path = "../../src/bench/measure/clock.rs"]
-mod clock;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "sets of instructions of x86"))]
 mod count;
 #[path = "../../../crates/sm4/src/maps.rs"]

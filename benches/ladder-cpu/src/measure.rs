@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use crate::{
     check::{blocks, round_keys},
-    clock,
     rungs::Encrypt,
 };
 
@@ -81,10 +80,10 @@ impl OfLength {
         let times = (PASS.as_nanos() / run(1).as_nanos().max(1)).clamp(1, 10_000) as u32;
         let start = Instant::now();
         let mut passes = Vec::new();
-        let mut before = clock::gigahertz();
+        let mut before = lanecrypt_clock::gigahertz();
         while start.elapsed() < time || passes.is_empty() {
             let pass = (0..PASSES).map(|_| run(times)).min().unwrap_or_default();
-            let after = clock::gigahertz();
+            let after = lanecrypt_clock::gigahertz();
             passes.push((pass, f64::max(before, after)));
             before = after;
         }

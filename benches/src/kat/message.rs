@@ -50,13 +50,9 @@ fn check_in_memory(message: &BigMessage, mode: Mode, backend: &Backend) -> Resul
 
 /// The message's plaintext; a machine that has too little memory is no reason to abort.
 fn plaintext(message: &BigMessage) -> Result<Vec<u8>, String> {
-    let too_long = || format!("no memory for a message of {} bytes", message.len);
-    let length = usize::try_from(message.len).map_err(|_| too_long())?;
-    let mut data = Vec::new();
-    data.try_reserve_exact(length).map_err(|_| too_long())?;
-    data.resize(length, 0);
-    PlaintextStream::new(message.seed).fill(&mut data);
-    Ok(data)
+    let length = usize::try_from(message.len).ok();
+    let data = length.and_then(|length| PlaintextStream::new(message.seed).read(length).ok());
+    data.ok_or_else(|| format!("no memory for a message of {} bytes", message.len))
 }
 
 /// Compares `data` with the stream of `seed`, generated a second time in small pieces.

@@ -1,5 +1,8 @@
 //! The plaintext of the long messages: the splitmix64 generator, at any byte offset.
 
+#[cfg(feature = "std")]
+use std::{collections::TryReserveError, vec::Vec};
+
 /// What splitmix64 adds to its state for each output.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -52,6 +55,19 @@ impl PlaintextStream {
             self.position = self.position.wrapping_add(8);
         }
         self.fill_within_one_output(outputs.into_remainder());
+    }
+
+    /// The next bytes, this many.
+    ///
+    /// # Errors
+    /// Where there is not that much memory.
+    #[cfg(feature = "std")]
+    pub fn read(&mut self, bytes: usize) -> Result<Vec<u8>, TryReserveError> {
+        let mut read = Vec::new();
+        read.try_reserve_exact(bytes)?;
+        read.resize(bytes, 0);
+        self.fill(&mut read);
+        Ok(read)
     }
 
     /// Fills `bytes`, which must not reach beyond the output that the position lies in.

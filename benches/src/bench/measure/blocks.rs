@@ -7,7 +7,6 @@ use lanecrypt_record::{Figure, Place, Work};
 
 use super::{
     cases::{Case, Contender},
-    clock,
     keyed::Keyed,
     peers::baseline,
     runner::Calls,
@@ -58,7 +57,7 @@ fn curve(cipher: &'static CipherDescription, passes: usize) -> Result<Vec<Figure
     let mut calls = cases.map(call).collect::<Result<Vec<Call>, String>>()?;
     let mut gigahertz: f64 = 0.0;
     for _ in 0..passes {
-        gigahertz = gigahertz.max(clock::gigahertz());
+        gigahertz = gigahertz.max(lanecrypt_clock::gigahertz());
         for call in &mut calls {
             call.fastest = call.fastest.min(call.calls.pass()?);
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use lanecrypt_record::{Figure, Place};
 
-use super::{cases::Case, clock, keyed::Keyed, passes::with_median, verify::verify};
+use super::{cases::Case, keyed::Keyed, passes::with_median, verify::verify};
 
 /// Passes that the median is of; odd.
 const SAMPLES: u32 = 21;
@@ -31,7 +31,7 @@ fn measured(case: &Case, time: Duration) -> Result<Figure, String> {
     let first = verify(case)?;
     let figure = Figure {
         backend: contender.id().to_owned(),
-        gigahertz: Some(clock::gigahertz()),
+        gigahertz: Some(lanecrypt_clock::gigahertz()),
         is_peer: contender.is_peer(),
         ..Keyed::new(cipher, key_bytes).figure(work, Place::Cpu, bytes)
     };

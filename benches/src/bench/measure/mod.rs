@@ -4,7 +4,6 @@ pub(crate) mod auto;
 pub(crate) mod batches;
 pub(crate) mod blocks;
 pub(crate) mod cases;
-pub(crate) mod clock;
 pub(crate) mod cpu;
 mod energy;
 pub(crate) mod environment;

@@ -1,4 +1,5 @@
 //! The core's clock, for cycles per byte.
+#![forbid(unsafe_code)]
 
 use std::{hint::black_box, time::Instant};
 
@@ -14,7 +15,7 @@ const STEP_CYCLES: u32 = 2;
 /// The clock that this core runs at now, in GHz: the fastest of [`TRIES`] passes through a chain of
 /// dependent instructions. Cycle counters of the CPU would not do: they count at a fixed rate.
 #[must_use]
-pub(crate) fn gigahertz() -> f64 {
+pub fn gigahertz() -> f64 {
     let cycles = f64::from(STEPS) * f64::from(STEP_CYCLES);
     cycles / 1e9 / fastest(|x, a, b| (x ^ a).wrapping_add(b))
 }
