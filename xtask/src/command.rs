@@ -81,10 +81,10 @@ pub(crate) fn setting(cargo: &mut Command, package: &str, key: &str, value: impl
     cargo.args(["--config", &format!("profile.dev.package.{package}.{key}={value}")]);
 }
 
-/// Has cargo optimise little and write no numbers of lines, where builds are most of the time: at level 1 generic code takes
-/// less than at 0, where all of it is compiled.
+/// Has cargo optimise little, where builds are most of the time: at level 1 generic code takes less than at 0, where all of
+/// it is compiled.
 pub(crate) fn built_quickly(cargo: &mut Command) -> &mut Command {
-    cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_DEBUG", "none")
+    cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
 }
 
 /// Installs packages, as root, on Debian and its like.

@@ -268,7 +268,7 @@ fn failing_requests_are_repeated() -> Result<(), Failed> {
     place.put("plain", &text(FIRST + 1))?;
     let (source, target) = (place.object("plain"), place.object("sealed"));
     let fail = |every: u32| place.ask(json!({"do": "fail", "key": "", "every": every}));
-    let before = fail(3)?;
+    fail(3)?;
     let sealed = (|| {
         let mut driver = open(&place, &source, &target)?;
         for part in 0..2 {
@@ -277,9 +277,9 @@ fn failing_requests_are_repeated() -> Result<(), Failed> {
         }
         driver.commit()
     })();
-    let after = fail(0)?;
+    let failed = fail(0)?;
     sealed?;
-    assert!(after.as_u64() > before.as_u64(), "no request failed");
+    assert!(failed.as_u64() > Some(0), "no request failed");
     place.wheel_opens("sealed", "plain", AD)
 }
 

@@ -18,7 +18,7 @@ streaming_aead.register()
 store = DomainDispatcherApplication(create_backend_app)
 requests = []
 failing = []  # the prefix of a path, and which requests to it fail
-refusals = collections.Counter()
+refused = []
 ended = set()
 
 
@@ -29,7 +29,7 @@ def answer(environ, start_response):
     refusal = None
     upload = next((field for field in query.split("&") if field.startswith("uploadId=")), None)
     if any(path.startswith(prefix) and next(fails) for prefix, fails in list(failing)):
-        refusals["failing"] += 1
+        refused.append(path)
         refusal = ("503 Slow Down", b"")
     elif upload in ended:
         refusal = ("404 Not Found", b"<Error><Code>NoSuchUpload</Code></Error>")
@@ -75,10 +75,10 @@ def puts(key):
 
 def fail(key, every):
     """Has each so-manieth request to what begins with a key fail, or none where that is 0, and says how many did until
-    now. Those to others do not: a client that gives up after a few times may meet just those that fail."""
+    then. Those to others do not: a client that gives up after a few times may meet just those that fail."""
     fails = itertools.cycle([False] * (every - 1) + [True])
     failing[:] = [(f"/bucket/{key}", fails)] if every else []
-    return refusals["failing"]
+    return len(refused)
 
 
 def opens(keyset, key, plain, ad):
