@@ -8,6 +8,7 @@
 //   sessions    336 bytes each   what is made of it: round keys, H, the counter, what hides the hash
 //   items        16 bytes each   a piece of a message
 //   results      16 bytes each   the tag, or whether the given one was right
+//   ends         16 bytes each   where a message is in host memory, if kernels move it
 #pragma once
 #include "../common/gcm.cuh"
 #include "../common/parameters.cuh"
@@ -37,6 +38,12 @@ struct BatchItem {
     u32 place;  // of what is left of it, among the sums or the saved blocks, or WHOLE
 };
 
+// Where a message comes from and goes to in host memory that kernels reach: any bytes.
+struct BatchEnds {
+    const u8 *input;
+    u8 *output;
+};
+
 // Numbers of the modes: `code` of crates/cuda/src/batch/words.rs.
 constexpr u32 MODE_ECB_ENCRYPT = 0, MODE_ECB_DECRYPT = 1, MODE_CTR = 2, MODE_CTR32 = 3,
               MODE_CBC_ENCRYPT = 4, MODE_CBC_DECRYPT = 5, MODE_GCM_ENCRYPT = 6,
@@ -61,7 +68,7 @@ struct BatchParameters {
     Block16 *sums;            // of hashed pieces, or saved blocks
     u64 piece;                // blocks of every hashed piece of a message but the first
     u64 flags;
-    u64 padding;
+    const BatchEnds *ends;    // of every job, where messages are in host memory
 };
 
 namespace {

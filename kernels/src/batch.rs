@@ -1,8 +1,8 @@
 //! Kernels of batches: many messages in one call, each under a key of its own.
 
 use crate::{
-    AES_BATCH, ARIA_BATCH, BATCH_HASH, BATCH_MATRICES, CAMELLIA_BATCH, LEA_BATCH, Module,
-    SEED_BATCH, SM4_BATCH,
+    AES_BATCH, ARIA_BATCH, BATCH_HASH, BATCH_MATRICES, BATCH_MOVES, CAMELLIA_BATCH, LEA_BATCH,
+    Module, SEED_BATCH, SM4_BATCH,
     launch::{Kernel, Launch},
 };
 
@@ -12,6 +12,9 @@ pub const PARAMETER_WORDS: usize = 16;
 
 /// Bytes of a job: `BatchJob` of `batch/batch.cuh`.
 pub const JOB_BYTES: usize = 128;
+
+/// Bytes of where a message is in host memory: `BatchEnds` of `batch/batch.cuh`.
+pub const ENDS_BYTES: usize = 16;
 
 /// Bytes of a session: 21 rows of blocks, as `Session` of `batch/batch.cuh` has them.
 pub const SESSION_BYTES: usize = 336;
@@ -175,8 +178,15 @@ pub static SAVE: Kernel = kernel(&BATCH_HASH, "batch_save");
 /// Hashes long messages, or pieces, a warp each.
 pub static MATRICES: Kernel = kernel(&BATCH_MATRICES, "batch_matrices");
 
+/// Brings messages from host memory to the device, a warp each.
+pub static GATHER: Kernel = kernel(&BATCH_MOVES, "batch_gather");
+
+/// Takes results from the device to host memory, a warp each.
+pub static SCATTER: Kernel = kernel(&BATCH_MOVES, "batch_scatter");
+
 /// Those that every cipher needs.
-pub static COMMON_KERNELS: &[&Kernel] = &[&SEQUENCES, &HASH, &FINISH, &SAVE, &MATRICES];
+pub static COMMON_KERNELS: &[&Kernel] =
+    &[&SEQUENCES, &HASH, &FINISH, &SAVE, &MATRICES, &GATHER, &SCATTER];
 
 /// All of them.
 pub fn kernels() -> impl Iterator<Item = &'static Kernel> {

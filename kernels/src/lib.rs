@@ -262,6 +262,8 @@ modules! {
     BATCH_HASH = "batch_hash", "batch/hash.cu";
     /// Batches: hashes under many keys, by matrices of bits on tensor cores.
     BATCH_MATRICES = "batch_matrices", "batch/matrices.cu", "compute_80";
+    /// Batches: messages between host memory and the device.
+    BATCH_MOVES = "batch_moves", "batch/moves.cu";
     /// Batches of messages by AES, each under a key of its own.
     AES_BATCH = "aes_batch", "aes/batch.cu";
     /// Batches of messages by ARIA, each under a key of its own.

@@ -61,7 +61,7 @@ pub use registry::{
     Backend, CipherDescription, Create, Described, Extension, KeySizes, Platform, backend_count,
     joined_backends,
 };
-pub use secret::{Clear, Secret};
+pub use secret::{Clear, Secret, clear_bytes};
 pub use stack::{on_cleared_stack, on_cleared_stack_of};
 pub use stream::Ctr;
 

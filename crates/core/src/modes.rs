@@ -12,7 +12,7 @@ mod xts;
 
 use cipher::InOutBuf;
 
-use crate::{Direction, Engine, Error, Mode, Operation};
+use crate::{Direction, Engine, Error, Mode, Operation, secret::clear_bytes};
 
 pub use chain::{ChainedMode, cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb};
 pub use ctr::{ctr_with, ctr32};
@@ -86,10 +86,7 @@ pub(crate) fn wiped<S: AsMut<[u8]> + ?Sized, R>(
     work: impl FnOnce(&mut S) -> R,
 ) -> R {
     let result = work(scratch);
-    let scratch = scratch.as_mut();
-    scratch.fill(0);
-    // The optimiser must take the zeros for read, and so write them.
-    core::hint::black_box(scratch);
+    clear_bytes(scratch.as_mut());
     result
 }
 

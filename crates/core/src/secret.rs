@@ -36,6 +36,17 @@ impl<T: Clear, N: ArraySize> Clear for Array<T, N> {
     }
 }
 
+/// Sets bytes to zero, at the speed of memory where `Zeroize` writes one after the other. The optimiser takes the zeros
+/// for read (certainly so by feature `zeroize`), and does not leave them out.
+#[inline]
+pub fn clear_bytes(bytes: &mut [u8]) {
+    bytes.fill(0);
+    #[cfg(feature = "zeroize")]
+    zeroize::optimization_barrier(bytes);
+    #[cfg(not(feature = "zeroize"))]
+    core::hint::black_box(bytes);
+}
+
 /// Key material: a key schedule, or round keys in the form that a batch wants. Cleared when dropped
 /// (feature `zeroize`), and never printed.
 #[derive(Clone)]

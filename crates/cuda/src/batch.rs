@@ -4,6 +4,7 @@
 //! it, whatever the number of messages:
 //!
 //! ```text
+//! gather      a warp a message    brings it to the device               host memory that kernels reach
 //! keys        a thread a job      round keys, H, J0 encrypted
 //! sequences   a thread a message  what matrices of H are made of        long messages of GCM
 //! hash, finish                    are the tags right?                   GCM decryption
@@ -12,12 +13,14 @@
 //! decrypt     a warp an item                                            ECB and CBC decryption
 //! chain       a thread a message                                        CBC encryption
 //! hash, finish                    the tags                              GCM encryption
+//! scatter     a warp a message    takes the result back                 host memory that kernels reach
 //! ```
 
 mod fleet;
 mod host_memory;
 mod items;
 mod memory;
+mod plan;
 mod sealed;
 mod words;
 
@@ -31,19 +34,20 @@ use lanecrypt_kernels::{
     Kernel,
     batch::{self as kernels, BatchProgram},
 };
-use zerocopy::IntoBytes;
 
 pub use self::{
     fleet::BatchFleet,
     sealed::{SealedMessage, Sealing},
 };
 use self::{
-    items::{Cuts, Items},
+    items::Cuts,
     memory::{HashLists, Layout, List, Lists, Memory, Parameters},
-    words::{BLOCK, Described, ITEM_BYTES, RESULT_BYTES},
+    plan::Plan,
+    words::{BLOCK, Message, RESULT_BYTES},
 };
 use crate::{
-    Device, DeviceInOut, DeviceSlice, Error, HashFamily, Properties, device::driver::StreamHandle,
+    Device, DeviceInOut, DeviceSlice, Error, Geometry, HashFamily, Properties,
+    device::driver::StreamHandle,
 };
 
 /// Flag of the kernel that ends hashes: `WITHOUT_H` of `kernels/batch/batch.cuh`.
@@ -52,6 +56,8 @@ const WITHOUT_H: u64 = 1;
 const RIGHT: u8 = 1;
 /// Items of a few lanes that a warp takes at once.
 const NARROW_AT_ONCE: u64 = 4;
+/// What moves messages by the bus: more thread blocks of one kernel leave no room for those of the other direction.
+const MOVERS: Geometry = Geometry { threads: 512, blocks_per_multiprocessor: 1 };
 /// The most bytes of a message: items count its blocks in 32 bits, and no memory has more than `isize` counts.
 const MOST_BYTES: usize = {
     let most = u32::MAX as u64 * BLOCK as u64;
@@ -79,6 +85,16 @@ pub struct DeviceJob<'a> {
     pub output: usize,
     /// Bytes; any number, also none.
     pub length: usize,
+}
+
+impl DeviceJob<'_> {
+    fn message(&self) -> Message<'_> {
+        Message { key: self.key, mode: &self.mode, length: self.length }
+    }
+
+    fn places(&self) -> [usize; 2] {
+        [self.input, self.output]
+    }
 }
 
 /// Tells the mode and the places, never the key.
@@ -180,44 +196,35 @@ impl BatchFamily {
         let by_matrices = hash != HashFamily::Tables;
         let cuts = match cuts {
             Some([piece, hashed, short]) => Cuts { piece, hashed, short, by_matrices },
-            None => self.cuts(device, by_matrices, &jobs)?,
+            None => self.cuts(device, by_matrices, jobs.iter().map(|job| job.length))?,
         };
-        let description = self.describe(cuts, &jobs);
+        let plan = self.plan(cuts, jobs.iter().map(DeviceJob::message));
+        let write = |area: &mut [u8]| {
+            plan.write(area, |_, job| (jobs[job].message(), jobs[job].places()));
+        };
         Ok(PreparedBatch {
-            memory: Memory::new(device, description.layout(), &description.items, |area| {
-                description.write(area);
-            })?,
+            memory: Memory::new(device, plan.layout(), &plan.items, write)?,
             device: device.clone(),
             program: self.program,
-            cuts: description.cuts,
-            ends: description.ends(&jobs),
-            accepted: description.accepted,
-            failures: description.failures,
+            cuts: plan.cuts,
+            ends: plan.ends_of(|job| (jobs[job].places(), jobs[job].length)),
+            accepted: plan.accepted.into_iter().map(|accepted| accepted.job).collect(),
+            failures: plan.failures,
             jobs,
         })
     }
 
-    /// Checks jobs, cuts them into items and describes them.
-    fn describe(&self, cuts: Cuts, jobs: &[DeviceJob<'_>]) -> Description {
-        let mut all = Description {
-            cuts,
-            accepted: Vec::with_capacity(jobs.len()),
-            failures: Vec::new(),
-            described: Described::with_room(jobs.len()),
-            items: Items::default(),
-        };
-        for (number, job) in jobs.iter().enumerate() {
-            let DeviceJob { key, mode, input, output, length } = job;
-            if let Err(error) = self.check(key, mode, *length) {
-                all.failures.push(Failure { job: number, error });
-                continue;
+    /// Checks messages and cuts them into items.
+    fn plan<'m>(&self, cuts: Cuts, messages: impl ExactSizeIterator<Item = Message<'m>>) -> Plan {
+        let mut plan = Plan::with_room(cuts, messages.len());
+        for (job, message) in messages.enumerate() {
+            match self.check(message.key, message.mode, message.length) {
+                Ok(()) => plan.accept(job, message),
+                Err(error) => plan.failures.push(Failure { job, error }),
             }
-            let long_number = all.items.push(all.accepted.len() as u32, mode, *length, cuts);
-            all.described.push(key, mode, [*input, *output, *length], long_number);
-            all.accepted.push(number);
         }
-        all.items.sort();
-        all
+        plan.items.sort();
+        plan
     }
 
     fn check(
@@ -235,14 +242,14 @@ impl BatchFamily {
         Ok(())
     }
 
-    /// How messages are best cut on this device.
+    /// How messages of these lengths, in bytes, are best cut on this device.
     fn cuts(
         &self,
         device: &Device,
         by_matrices: bool,
-        jobs: &[DeviceJob<'_>],
+        lengths: impl Iterator<Item = usize>,
     ) -> Result<Cuts, Error> {
-        let blocks = jobs.iter().map(|job| job.length.div_ceil(BLOCK) as u64).sum();
+        let blocks = lengths.map(|length| length.div_ceil(BLOCK) as u64).sum();
         let threads = |kernel| {
             let all = device.shaped(kernel, u64::from(u32::MAX), None)?;
             Ok::<_, Error>(all.threads() as u64)
@@ -277,43 +284,6 @@ fn require_apart(jobs: &[DeviceJob<'_>]) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// Jobs as the host has checked, cut and described them.
-struct Description {
-    cuts: Cuts,
-    /// The numbers of those that are run.
-    accepted: Vec<usize>,
-    failures: Vec<Failure>,
-    described: Described,
-    items: Items,
-}
-
-impl Description {
-    fn layout(&self) -> Layout {
-        Layout::new(self.accepted.len(), self.described.arena.len(), &self.items)
-    }
-
-    /// Writes what the kernels read: the first area of its layout.
-    fn write(&self, to: &mut [u8]) {
-        let described = self.described.jobs.as_bytes();
-        let (jobs, rest) = to.split_at_mut(described.len());
-        let (arena, items) = rest.split_at_mut(self.described.arena.len());
-        jobs.copy_from_slice(described);
-        arena.copy_from_slice(&self.described.arena);
-        let all_items = self.items.lists().into_iter().flatten();
-        for (to, item) in items.chunks_mut(ITEM_BYTES).zip(all_items) {
-            to.copy_from_slice(item.as_bytes());
-        }
-    }
-
-    /// Where the last messages end in the input and the output.
-    fn ends(&self, jobs: &[DeviceJob<'_>]) -> [usize; 2] {
-        let accepted = self.accepted.iter().map(|&number| &jobs[number]);
-        accepted.fold([0, 0], |[input, output], job| {
-            [input.max(job.input + job.length), output.max(job.output + job.length)]
-        })
-    }
 }
 
 /// What a job's result says: fills its tag, or tells that the given one is wrong.
@@ -452,6 +422,10 @@ impl Launches<'_> {
         let Self { parameters, lists, program, .. } = self;
         let all = Parameters { piece: self.cuts.hashed.into(), ..*parameters };
         let sessions = List { address: 0, count: all.session_count };
+        let is_moved = all.ends != 0;
+        if is_moved {
+            self.run_mover(&kernels::GATHER, all.over(sessions))?;
+        }
         self.run_kernel(program.keys(), all.over(sessions))?;
         if self.cuts.by_matrices {
             self.run_kernel(&kernels::SEQUENCES, all.over(lists.in_pieces))?;
@@ -463,7 +437,11 @@ impl Launches<'_> {
         self.run_kernel(program.crypt(), crypt)?;
         self.run_kernel(program.decrypt(), all.over(lists.decrypted))?;
         self.run_kernel(program.chain(), all.over(lists.chained))?;
-        self.run_hashes(all, &lists.sealed)
+        self.run_hashes(all, &lists.sealed)?;
+        if is_moved {
+            self.run_mover(&kernels::SCATTER, all.over(sessions))?;
+        }
+        Ok(())
     }
 
     fn run_hashes(&self, all: Parameters, lists: &HashLists) -> Result<(), Error> {
@@ -479,11 +457,25 @@ impl Launches<'_> {
 
     /// Starts a kernel, unless there is nothing for it.
     fn run_kernel(&self, kernel: &Kernel, parameters: Parameters) -> Result<(), Error> {
+        self.run_shaped(kernel, parameters, None)
+    }
+
+    /// Starts a kernel that moves messages by the bus.
+    fn run_mover(&self, kernel: &Kernel, parameters: Parameters) -> Result<(), Error> {
+        self.run_shaped(kernel, parameters, Some(MOVERS))
+    }
+
+    fn run_shaped(
+        &self,
+        kernel: &Kernel,
+        parameters: Parameters,
+        wanted: Option<Geometry>,
+    ) -> Result<(), Error> {
         let count = parameters.count + parameters.narrow_count.div_ceil(NARROW_AT_ONCE);
         if count == 0 {
             return Ok(());
         }
-        let launch = self.device.shaped(kernel, count, None)?;
+        let launch = self.device.shaped(kernel, count, wanted)?;
         self.device.launch(self.stream, launch, parameters.words())
     }
 }

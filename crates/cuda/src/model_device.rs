@@ -167,9 +167,9 @@ impl Model {
         Self::of(State { pause, ..State::new(64 << 10, Fault::None) })
     }
 
-    /// One whose kernels read and write pinned host memory, as a GPU's do.
+    /// A roomy one whose kernels read and write pinned host memory, as a GPU's do.
     pub(crate) fn mapping(fault: Fault) -> Self {
-        Self::of(State { maps_host: true, ..State::new(64 << 10, fault) })
+        Self::of(State { maps_host: true, ..State::new(227 << 10, fault) })
     }
 
     fn of(state: State) -> Self {

@@ -132,6 +132,7 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
         ("batches", batches::mixed),
         ("batches_at_boundaries", batches::boundaries),
         ("batches_in_host_memory", batches::host_memory),
+        ("batches_in_pinned_memory", batches::pinned_memory),
         ("batches_refuse", batches::refusals),
         ("batches_and_modes_show_no_key", batches::secrets),
         ("batch_vectors", batches::vectors),

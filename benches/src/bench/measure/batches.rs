@@ -2,11 +2,11 @@
 //! the GPU, where messages are there or in host memory. Output is compared with the CPU's, message by message,
 //! before it is timed.
 
-use std::fmt::Display;
+use std::{fmt::Display, ops::DerefMut};
 
 use lanecrypt::{
     batch::{self, Job, JobMode, Outcome},
-    cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error},
+    cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error, PinnedBuffer},
 };
 use lanecrypt_record::{Figure, Place, Work};
 
@@ -27,7 +27,7 @@ const VERIFIED: usize = 64;
 const ON_DEVICE: [(usize, usize); 5] =
     [(1_000_000, 256), (10_000, 16 << 10), (10_000, 35_000), (4_000, 150_000), (4_096, 1 << 20)];
 /// The same in host memory.
-const END_TO_END: [(usize, usize); 2] = [(1_000_000, 256), (10_000, 16 << 10)];
+const END_TO_END: [(usize, usize); 3] = [(1_000_000, 256), (10_000, 16 << 10), (1_000, 16 << 10)];
 /// The same on the CPU.
 const ON_CPU: [(usize, usize); 3] = [(50_000, 256), (1_000, 16 << 10), (64, 1 << 20)];
 /// Those of a quick run.
@@ -55,13 +55,19 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
             for shape in shapes(options, &END_TO_END) {
                 if let Some(device) = runs {
                     let run = |jobs: &mut [Job<'_>]| family.run_host_memory(device, jobs);
-                    measured.push(of(shape).in_host_memory(Place::EndToEnd, run)?);
+                    let messages = of(shape);
+                    let pageable = messages.pageable();
+                    measured.push(messages.in_host_memory(Place::EndToEnd, pageable, run)?);
+                    let pinned = messages.pinned(device)?;
+                    measured.push(messages.in_host_memory(Place::Pinned, pinned, run)?);
                 }
             }
             for shape in shapes(options, &ON_CPU) {
                 if is_wanted && !options.gpu_only {
                     let run = |jobs: &mut [Job<'_>]| Ok(batch::run_on_cpu(keyed.cipher, jobs));
-                    measured.push(of(shape).in_host_memory(Place::Cpu, run)?);
+                    let messages = of(shape);
+                    let pageable = messages.pageable();
+                    measured.push(messages.in_host_memory(Place::Cpu, pageable, run)?);
                 }
             }
             for shape in shapes(options, &ON_DEVICE) {
@@ -127,15 +133,27 @@ impl Messages {
         Figure { count: self.count, ..figure }
     }
 
+    /// Ordinary memory for all messages.
+    fn pageable(&self) -> Vec<u8> {
+        vec![0; self.count * self.bytes]
+    }
+
+    /// Pinned memory for them.
+    fn pinned(&self, device: &Device) -> Result<PinnedBuffer, String> {
+        let bytes = self.count * self.bytes;
+        PinnedBuffer::zeroed(device, bytes).map_err(|error| self.failed(error))
+    }
+
     /// The batch over host memory, in place; a message is compared with what it is alone.
-    fn in_host_memory(
+    fn in_host_memory<M: DerefMut<Target = [u8]>>(
         &self,
         place: Place,
+        memory: M,
         run: impl Fn(&mut [Job<'_>]) -> Result<Outcome, Error>,
     ) -> Result<Figure, String> {
-        let mut data = (vec![0; self.count * self.bytes], vec![0; BLOCK * self.count]);
+        let mut data = (memory, vec![0; BLOCK * self.count]);
         let message = noise_at(0, self.bytes);
-        let pass = |(texts, tags): &mut (Vec<u8>, Vec<u8>)| {
+        let pass = |(texts, tags): &mut (M, Vec<u8>)| {
             texts.chunks_mut(self.bytes).for_each(|text| text.copy_from_slice(&message));
             let parts = texts.chunks_mut(self.bytes).zip(tags.chunks_mut(BLOCK)).enumerate();
             let mut jobs = Vec::with_capacity(self.count);
@@ -240,8 +258,15 @@ mod tests {
             let run = |jobs: &mut [Job<'_>]| family.run_host_memory(&device, jobs);
             for figure in [
                 messages.on_device(family, &device),
-                messages.in_host_memory(Place::EndToEnd, run),
-                messages.in_host_memory(Place::Cpu, |jobs| Ok(batch::run_on_cpu(cipher, jobs))),
+                messages.in_host_memory(Place::EndToEnd, messages.pageable(), run),
+                messages.in_host_memory(
+                    Place::Pinned,
+                    messages.pinned(&device).expect("it fits"),
+                    run,
+                ),
+                messages.in_host_memory(Place::Cpu, messages.pageable(), |jobs| {
+                    Ok(batch::run_on_cpu(cipher, jobs))
+                }),
             ] {
                 let figure = figure.expect("it is right");
                 assert_eq!((figure.count, figure.bytes, figure.work), (20, 2000, work));

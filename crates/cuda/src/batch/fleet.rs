@@ -136,7 +136,7 @@ impl BatchFleet {
         part: Part<'a, 'j>,
     ) -> (Vec<Failure>, Result<usize, Unfinished<Part<'a, 'j>>>) {
         let bytes = part.bytes();
-        let failures = match self.family.run_host_memory(device, part.jobs) {
+        let failures = match self.family.run_staged(device, part.jobs) {
             Ok(outcome) => outcome.into_failures(),
             Err(error) => {
                 return (Vec::new(), Err(Unfinished { complete: 0, rest: vec![part], error }));

@@ -10,32 +10,54 @@
 //!                                down ..........
 //! ```
 //!
+//! Messages in pinned memory need no room in the lane's. Where those of a part lie one behind the other, the device copies
+//! them by itself; else the first kernel gathers them, and the last one scatters the results.
+//!
 //! Parts are not written in order: an outcome names every job whose part did not come back.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::BTreeSet,
+    ptr::{self, NonNull},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
-use lanecrypt_core::batch::{Failure, Job, Outcome};
-use zeroize::Zeroize;
+use lanecrypt_core::{
+    batch::{Failure, Job, Outcome},
+    clear_bytes,
+};
 
 use super::{
-    BLOCK, BatchFamily, Description, DeviceJob, Launches, Layout, Parameters, RESULT_BYTES, settle,
+    BLOCK, BatchFamily, Launches, Layout, Message, Parameters, RESULT_BYTES,
+    plan::{Accepted, Plan},
+    settle,
+    words::Ends,
 };
 use crate::{
-    Device, Error, HashFamily,
+    Device, Error, HashFamily, Stream,
+    device::pinned::Reach,
     pipeline::{self, Crew, Extent, Lent, Piece},
 };
 
-/// Jobs that a thread looks at before it takes more.
-const SHARE: usize = 4096;
+/// Jobs whose bytes are added up together, and that are cut into parts as one where they are short.
+const GROUP: usize = 64;
+/// Groups that a thread looks at before it takes more.
+const SHARE: usize = 64;
+/// Bytes of a message that a refused one takes of a lane at most.
+const LONG: usize = 1 << 20;
+/// Jobs that are worth a thread which only describes them.
+const MANY: usize = 2048;
 
 impl BatchFamily {
     /// Runs jobs whose messages are in host memory, parts of them side by side through memory of the
     /// device, fed by several threads: [`Limits`](crate::Limits) bounds both. A message is never cut; one
     /// that is longer than a part is one by itself.
     ///
+    /// Messages in pinned memory (that of a [`PinnedBuffer`](crate::PinnedBuffer), or what
+    /// [the device copies by itself](Device::copies_by_itself)) pass without a copy on the host.
+    ///
     /// A job that fails is named in the outcome, and all others are complete. After a failure of the
     /// driver those are named whose part had not been copied back: what they would have written
-    /// is as it was.
+    /// is as it was, but in pinned memory, where it is not to be used: in place, such a message is lost.
     ///
     /// # Errors
     /// [`Error::Unavailable`] as [`fits`](Self::fits), [`Error::Mismatch`] as [`prepare`](Self::prepare):
@@ -55,15 +77,39 @@ impl BatchFamily {
         part_bytes: usize,
         jobs: &mut [Job<'_>],
     ) -> Result<Outcome, Error> {
+        self.pass(device, part_bytes, true, jobs)
+    }
+
+    /// The same by memory of lanes, wherever messages are: what comes after a failure of the driver can run again.
+    pub(super) fn run_staged(
+        &self,
+        device: &Device,
+        jobs: &mut [Job<'_>],
+    ) -> Result<Outcome, Error> {
+        self.pass(device, usize::MAX, false, jobs)
+    }
+
+    fn pass(
+        &self,
+        device: &Device,
+        part_bytes: usize,
+        may_move: bool,
+        jobs: &mut [Job<'_>],
+    ) -> Result<Outcome, Error> {
         self.require(device)?;
-        let crew = Crew::most(device);
+        let is_pinned = may_move && jobs.first_mut().is_some_and(|job| is_reached(device, job));
+        let crew = if is_pinned {
+            Crew::describing(device, jobs.len() / MANY)
+        } else {
+            Crew::most(device)
+        };
         let rooms = self.rooms(crew, jobs);
         let all = rooms.iter().fold(0, |all: usize, &room| all.saturating_add(room));
         let usual = crew.share(all).min(part_bytes);
-        let counts = counts(&rooms, usual);
+        let counts = self.counts(jobs, &rooms, usual);
         let crew = crew.for_pieces(counts.len());
         let state = Mutex::default();
-        let call = Call { family: self, device, usual, state };
+        let call = Call { family: self, device, usual, may_move, state };
         pipeline::pass(
             device,
             crew,
@@ -73,50 +119,58 @@ impl BatchFamily {
         Ok(Outcome::new(state.failures))
     }
 
-    /// At least the bytes that each job takes of a lane, found by all threads: of a million jobs one thread takes
-    /// as long as the device.
+    /// At least the bytes that each group of jobs takes of a lane, found by all threads: of a million jobs one thread
+    /// takes as long as the device.
     fn rooms(&self, crew: Crew, jobs: &[Job<'_>]) -> Vec<usize> {
-        let mut rooms = vec![0; jobs.len()];
-        let shares = Mutex::new(jobs.chunks(SHARE).zip(rooms.chunks_mut(SHARE)));
+        let mut rooms = vec![0; jobs.len().div_ceil(GROUP)];
+        let shares = Mutex::new(jobs.chunks(SHARE * GROUP).zip(rooms.chunks_mut(SHARE)));
         let take = || shares.lock().unwrap_or_else(PoisonError::into_inner).next();
-        pipeline::on_all(crew.for_pieces(jobs.len() / SHARE), || {
+        let of_group = |group: &[Job<'_>]| {
+            group.iter().fold(0, |all: usize, job| all.saturating_add(self.most(job)))
+        };
+        pipeline::on_all(crew.for_pieces(jobs.len() / (SHARE * GROUP)), || {
             while let Some((jobs, rooms)) = take() {
-                rooms.iter_mut().zip(jobs).for_each(|(room, job)| *room = self.most(job));
+                let groups = jobs.chunks(GROUP);
+                rooms.iter_mut().zip(groups).for_each(|(room, group)| *room = of_group(group));
             }
         });
         rooms
     }
 
-    /// At least the bytes that a job takes of a lane: none where it is refused.
-    fn most(&self, job: &Job<'_>) -> usize {
-        match self.room(job) {
-            None => 0,
-            Some(room) => room + Layout::most_of_job(&job.mode, job.data.len()),
+    /// How many jobs every part has, and bytes of a lane that they take at most: no more than `usual`, or one
+    /// job.
+    fn counts(&self, jobs: &[Job<'_>], rooms: &[usize], usual: usize) -> Vec<(usize, usize)> {
+        let mut parts: Vec<(usize, usize)> = Vec::new();
+        let mut add = |added: usize, room: usize| match parts.last_mut() {
+            Some((count, bytes)) if bytes.saturating_add(room) <= usual => {
+                *count += added;
+                *bytes += room;
+            }
+            _ => parts.push((added, room)),
+        };
+        for (group, &room) in jobs.chunks(GROUP).zip(rooms) {
+            if room <= usual {
+                add(group.len(), room);
+            } else {
+                group.iter().for_each(|job| add(1, self.most(job)));
+            }
         }
+        parts
     }
 
-    /// Bytes that a job's message has on the device, unless the job is refused.
-    fn room(&self, job: &Job<'_>) -> Option<usize> {
+    /// At least the bytes that a job takes of a lane: none where it is long and refused.
+    fn most(&self, job: &Job<'_>) -> usize {
         let length = job.data.len();
-        self.check(job.key, &job.mode, length).ok()?;
-        Some(length.next_multiple_of(BLOCK))
+        if length > LONG && self.check(job.key, &job.mode, length).is_err() {
+            return 0;
+        }
+        room(length) + Layout::most_of_job(&job.mode, length)
     }
 }
 
-/// How many jobs every part has, and bytes of a lane that they take at most: no more than `usual`, or one
-/// job.
-fn counts(rooms: &[usize], usual: usize) -> Vec<(usize, usize)> {
-    let mut parts: Vec<(usize, usize)> = Vec::new();
-    for &room in rooms {
-        match parts.last_mut() {
-            Some((count, bytes)) if bytes.saturating_add(room) <= usual => {
-                *count += 1;
-                *bytes += room;
-            }
-            _ => parts.push((1, room)),
-        }
-    }
-    parts
+/// Bytes that a message has on the device.
+fn room(length: usize) -> usize {
+    length.next_multiple_of(BLOCK)
 }
 
 /// What the parts of a call share.
@@ -125,6 +179,8 @@ struct Call<'a> {
     device: &'a Device,
     /// Bytes of a lane, where a part needs no more.
     usual: usize,
+    /// Whether what is in pinned memory may pass without a copy of the host's.
+    may_move: bool,
     state: Mutex<State>,
 }
 
@@ -195,40 +251,134 @@ struct Part<'a, 'j> {
 /// What of a part is where on its lane.
 #[derive(Default)]
 struct Placed {
-    /// The numbers of the jobs that are run, and where their messages start.
-    messages: Vec<(usize, usize)>,
-    /// Those that are not.
+    /// The jobs that are run.
+    accepted: Vec<Accepted>,
+    /// Where the results of those are that the host copies back.
+    starts: Vec<usize>,
+    /// Whether tags came back.
+    has_results: bool,
+    /// The jobs that are not run.
     failures: Vec<Failure>,
     described_bytes: usize,
     results_at: usize,
 }
 
+/// How messages pass between host memory and a lane's memory of the device.
+enum Way {
+    /// By the lane's pinned memory, which the host fills and empties.
+    Staged,
+    /// By a copy of the device's each way: they lie one behind the other there as here.
+    Copied { input: NonNull<[u8]>, output: NonNull<[u8]> },
+    /// By kernels.
+    Moved,
+}
+
 impl Part<'_, '_> {
-    /// Where messages start, one behind the other, and where the last one ends.
-    fn starts(&self) -> (Vec<usize>, usize) {
-        let mut end = 0;
-        let place = |job: &Job<'_>| {
-            let start = end;
-            end += self.call.family.room(job).unwrap_or(0);
-            start
-        };
-        (self.jobs.iter().map(place).collect(), end)
+    /// Checks the jobs and cuts them.
+    fn plan(&self) -> Result<Plan, Error> {
+        let Call { family, device, .. } = *self.call;
+        let by_matrices = HashFamily::of(device.properties()) != HashFamily::Tables;
+        let lengths = self.jobs.iter().map(|job| job.data.len());
+        let cuts = family.cuts(device, by_matrices, lengths)?;
+        Ok(family.plan(cuts, self.jobs.iter().map(message)))
     }
 
-    /// Checks the jobs, whose messages start there, and describes them, each in place.
-    fn describe(&mut self, starts: &[usize]) -> Result<Description, Error> {
-        let Call { family, device, .. } = self.call;
-        let jobs = self.jobs.iter_mut().zip(starts);
-        let jobs: Vec<_> = jobs.map(|(job, &start)| on_device(job, start)).collect();
-        let by_matrices = HashFamily::of(device.properties()) != HashFamily::Tables;
-        Ok(family.describe(family.cuts(device, by_matrices, &jobs)?, &jobs))
+    /// Where messages start in the data of a lane, one behind the other, and where the last one ends.
+    fn starts(&self, accepted: &[Accepted]) -> (Vec<usize>, usize) {
+        let mut end = 0;
+        let place = |accepted: &Accepted| {
+            let start = end;
+            end += room(self.jobs[accepted.job].data.len());
+            start
+        };
+        (accepted.iter().map(place).collect(), end)
+    }
+
+    /// How the messages pass that a plan has, and where they are if kernels move them.
+    fn way(&mut self, plan: &mut Plan, starts: &[usize]) -> Way {
+        let ends = if self.call.may_move { self.ends(&plan.accepted) } else { None };
+        let Some(ends) = ends else { return Way::Staged };
+        if let Some([input, output]) = self.spans(&plan.accepted, starts, &ends) {
+            return Way::Copied { input, output };
+        }
+        plan.ends = ends;
+        Way::Moved
+    }
+
+    /// All input and all output, where either lies in one piece as on a lane.
+    fn spans(
+        &mut self,
+        accepted: &[Accepted],
+        starts: &[usize],
+        ends: &[Ends],
+    ) -> Option<[NonNull<[u8]>; 2]> {
+        let ([first, ..], [.., last]) = (accepted, accepted) else { return None };
+        let from = *ends.first()?;
+        let mut places = ends.iter().zip(starts);
+        let is_whole =
+            |accepted: &Accepted| self.jobs[accepted.job].data.len().is_multiple_of(BLOCK);
+        let is_one_piece = accepted[..accepted.len() - 1].iter().all(is_whole)
+            && places.all(|(end, &start)| {
+                [end.input, end.output] == [from.input, from.output].map(|from| from + start as u64)
+            });
+        if !is_one_piece {
+            return None;
+        }
+        let bytes = starts.last()? + self.jobs[last.job].data.len();
+        let data = &mut self.jobs[first.job].data;
+        let span = |start: *const u8| {
+            self.call.device.reach(start, bytes)?; // all of it in one range
+            let start = NonNull::new(ptr::with_exposed_provenance_mut(start.expose_provenance()))?;
+            Some(NonNull::slice_from_raw_parts(start, bytes))
+        };
+        Some([span(data.input().as_ptr())?, span(data.output().as_mut_ptr())?])
+    }
+
+    /// Where kernels find messages and put results, if they reach all of them.
+    fn ends(&mut self, accepted: &[Accepted]) -> Option<Vec<Ends>> {
+        let device = self.call.device;
+        let (mut inputs, mut outputs) = (None, None);
+        let mut ends = Vec::new();
+        for (number, &Accepted { job, .. }) in accepted.iter().enumerate() {
+            let data = &mut self.jobs[job].data;
+            let length = data.len();
+            let input = reached(device, &mut inputs, data.input().as_ptr(), length)?;
+            let output = reached(device, &mut outputs, data.output().as_mut_ptr(), length)?;
+            if number == 0 {
+                ends.reserve_exact(accepted.len()); // not before it is worth it
+            }
+            ends.push(Ends { input, output });
+        }
+        Some(ends)
     }
 }
 
-/// A job whose message is on the device, from `start` on.
-fn on_device<'a>(job: &'a mut Job<'_>, start: usize) -> DeviceJob<'a> {
+/// Whether kernels reach a job's message.
+fn is_reached(device: &Device, job: &mut Job<'_>) -> bool {
     let length = job.data.len();
-    DeviceJob { key: job.key, mode: job.mode.reborrow(), input: start, output: start, length }
+    let reach = |start| reached(device, &mut None, start, length).is_some();
+    reach(job.data.input().as_ptr()) && reach(job.data.output().as_mut_ptr())
+}
+
+/// The address by which kernels reach memory; `known` is the range that the last was found in.
+fn reached(
+    device: &Device,
+    known: &mut Option<Reach>,
+    start: *const u8,
+    length: usize,
+) -> Option<u64> {
+    if length == 0 {
+        return Some(0);
+    }
+    if let Some(address) = known.as_ref().and_then(|known| known.address(start, length)) {
+        return Some(address);
+    }
+    *known = device.reach(start, length);
+    known.as_ref()?.address(start, length)
+}
+
+fn message<'a>(job: &'a Job<'_>) -> Message<'a> {
+    Message { key: job.key, mode: &job.mode, length: job.data.len() }
 }
 
 impl Piece for Part<'_, '_> {
@@ -237,44 +387,54 @@ impl Piece for Part<'_, '_> {
     }
 
     fn start(&mut self, lane: &mut Lent<'_>) -> Result<(), Error> {
-        let (starts, data_bytes) = self.starts();
-        let mut description = self.describe(&starts)?;
+        let mut plan = self.plan()?;
+        let (starts, data_bytes) = self.starts(&plan.accepted);
+        let way = self.way(&mut plan, &starts);
+        let is_staged = matches!(way, Way::Staged);
         let Self { call, jobs, placed, .. } = self;
-        let layout = description.layout();
+        let layout = plan.layout();
         let data_at = layout.described_bytes();
         let made_at = data_at + data_bytes;
-        *placed = Placed {
-            messages: description
-                .accepted
-                .iter()
-                .map(|&job| (job, data_at + starts[job]))
-                .collect(),
-            failures: std::mem::take(&mut description.failures),
-            described_bytes: data_at,
-            results_at: made_at,
-        };
+        let results = made_at..made_at + if plan.has_results { layout.result_bytes() } else { 0 };
         let extent = Extent {
-            up: made_at,
-            down: data_at..made_at + layout.result_bytes(),
+            up: if is_staged { made_at } else { data_at },
+            down: if is_staged { data_at..results.end } else { results },
             all: made_at + layout.made_bytes(),
         };
         let all = extent.all;
         let fill = |pinned: &mut [u8]| {
-            description.write(&mut pinned[..data_at]);
-            for &(job, at) in &placed.messages {
-                let input = jobs[job].data.input();
-                pinned[at..at + input.len()].copy_from_slice(input);
+            let (described, data) = pinned.split_at_mut(data_at);
+            plan.write(described, |number, job| (message(&jobs[job]), [starts[number]; 2]));
+            if is_staged {
+                for (accepted, &start) in plan.accepted.iter().zip(&starts) {
+                    let input = jobs[accepted.job].data.input();
+                    data[start..start + input.len()].copy_from_slice(input);
+                }
             }
         };
-        lane.start(extent, fill, |stream, address| {
+        let work = |stream: &Stream, address| {
             let (described, made) = (address, address + made_at as u64);
-            let (parameters, lists) = layout.at(described, made, &description.items);
+            let (parameters, lists) = layout.at(described, made, &plan.items);
             let data = address + data_at as u64;
             let parameters = Parameters { input: data, output: data, ..parameters };
             let Call { device, family, .. } = *call;
-            let (stream, program, cuts) = (stream.handle, family.program, description.cuts);
+            let (stream, program, cuts) = (stream.handle, family.program, plan.cuts);
             Launches { device, stream, program, cuts, parameters, lists: &lists }.start()
-        })?;
+        };
+        let [ins, outs] = match way {
+            Way::Copied { input, output } => [&[(data_at, input)][..], &[(data_at, output)]],
+            Way::Staged | Way::Moved => [&[][..], &[]],
+        };
+        // SAFETY: the memory is that of the jobs, which the call has borrowed until all its lanes were waited for.
+        unsafe { lane.start_with_copies(extent, fill, work, [ins, outs]) }?;
+        *placed = Placed {
+            accepted: plan.accepted,
+            starts: if is_staged { starts } else { Vec::new() },
+            has_results: plan.has_results,
+            failures: plan.failures,
+            described_bytes: data_at,
+            results_at: made_at,
+        };
         lane.clear(all)
     }
 
@@ -290,18 +450,22 @@ impl Piece for Part<'_, '_> {
                 return;
             }
         };
-        pinned[..placed.described_bytes].zeroize();
+        clear_bytes(&mut pinned[..placed.described_bytes]);
         let mut failures = placed.failures;
-        let (data, results) = pinned.split_at(placed.results_at);
-        let results = results.as_chunks::<RESULT_BYTES>().0;
-        for (&(job, at), result) in placed.messages.iter().zip(results) {
-            let Job { mode, data: text, .. } = &mut jobs[job];
-            match settle(mode, result) {
-                Ok(()) => {
-                    let output = text.output();
-                    output.copy_from_slice(&data[at..at + output.len()]);
-                }
-                Err(error) => failures.push(Failure { job, error }),
+        let (described, results) = pinned.split_at(placed.results_at);
+        let data = &described[placed.described_bytes..];
+        let numbers = placed.accepted.iter().map(|accepted| accepted.job);
+        if placed.has_results {
+            for (job, result) in numbers.clone().zip(results.as_chunks::<RESULT_BYTES>().0) {
+                let settled = settle(&mut jobs[job].mode, result);
+                failures.extend(settled.err().map(|error| Failure { job, error }));
+            }
+        }
+        let refused: BTreeSet<_> = failures.iter().map(|failure| failure.job).collect();
+        for (job, start) in numbers.zip(placed.starts) {
+            if !refused.contains(&job) {
+                let output = jobs[job].data.output();
+                output.copy_from_slice(&data[start..start + output.len()]);
             }
         }
         let named = failures.into_iter().map(|f| Failure { job: first + f.job, ..f });

@@ -89,9 +89,18 @@ impl Items {
     pub(super) fn most(length: usize) -> [usize; 2] {
         let blocks = length.div_ceil(BLOCK);
         let crypted = blocks / LEAST_PIECE as usize;
-        // The first item may be cut; a message that is no short one is an item by itself, too.
         let hashed = blocks / SHORT_BLOCKS as usize;
-        [crypted + 2 + hashed + 2, hashed.max(crypted) + 1]
+        // A piece of each kind may be cut once more; a message that is no short one is an item by itself, too.
+        match blocks {
+            0..NARROW_BLOCKS => [2, 1],
+            _ if Self::is_short(length) => [crypted + 3, crypted + 1],
+            _ => [crypted + 2 + hashed + 2, hashed.max(crypted) + 1],
+        }
+    }
+
+    /// Whether a message is hashed at once, whatever suits the device.
+    pub(super) fn is_short(length: usize) -> bool {
+        length.div_ceil(BLOCK) <= SHORT_BLOCKS as usize
     }
 
     /// Adds the items of a message of `length` bytes; its number among those that are hashed in pieces.

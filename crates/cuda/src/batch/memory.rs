@@ -1,13 +1,14 @@
 //! What a batch has on the device: what the host says, and room for what the kernels make of it.
 
-use lanecrypt_core::batch::JobMode;
-use lanecrypt_kernels::batch::{JOB_BYTES, PARAMETER_WORDS, SEQUENCE_BYTES, SESSION_BYTES};
+use lanecrypt_core::{batch::JobMode, clear_bytes};
+use lanecrypt_kernels::batch::{
+    ENDS_BYTES, JOB_BYTES, PARAMETER_WORDS, SEQUENCE_BYTES, SESSION_BYTES,
+};
 use zerocopy::{Immutable, IntoBytes, transmute_ref};
-use zeroize::Zeroizing;
 
 use super::{
     items::Items,
-    words::{BLOCK, ITEM_BYTES, RESULT_BYTES},
+    words::{BLOCK, ITEM_BYTES, RESULT_BYTES, arena_bytes},
 };
 use crate::{Device, DeviceBuffer, Error};
 
@@ -30,7 +31,7 @@ pub(super) struct Parameters {
     pub(super) sums: u64,
     pub(super) piece: u64,
     pub(super) flags: u64,
-    pub(super) padding: u64,
+    pub(super) ends: u64,
 }
 
 impl Parameters {
@@ -71,20 +72,20 @@ pub(super) struct HashLists {
     pub(super) long: List,
 }
 
-/// How much a batch takes on the device, in two areas: what the host says (jobs, associated data, items), and
+/// How much a batch takes on the device, in two areas: what the host says (jobs, associated data, items, ends), and
 /// what the kernels make of it (results, sessions, sequences, sums), where results come first. Both are
 /// multiples of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
-    described: [usize; 3],
+    described: [usize; 4],
     made: [usize; 4],
 }
 
 impl Layout {
-    pub(super) fn new(jobs: usize, arena_bytes: usize, items: &Items) -> Self {
+    pub(super) fn new(jobs: usize, arena_bytes: usize, items: &Items, ends: usize) -> Self {
         let item_count: usize = items.lists().iter().map(|list| list.len()).sum();
         Self {
-            described: [jobs * JOB_BYTES, arena_bytes, item_count * ITEM_BYTES],
+            described: [jobs * JOB_BYTES, arena_bytes, item_count * ITEM_BYTES, ends * ENDS_BYTES],
             made: [
                 jobs * RESULT_BYTES,
                 jobs * SESSION_BYTES,
@@ -97,18 +98,18 @@ impl Layout {
     /// At least the bytes that a job takes in both areas, by cuts that suit a device.
     pub(super) fn most_of_job(mode: &JobMode<'_>, length: usize) -> usize {
         let [items, places] = Items::most(length);
-        let arena = match mode {
-            JobMode::GcmEncrypt { iv, aad, .. } | JobMode::GcmDecrypt { iv, aad, .. } => {
-                aad.len().next_multiple_of(BLOCK) + iv.len().next_multiple_of(BLOCK)
-            }
-            _ => 0,
-        };
-        let fixed = JOB_BYTES + RESULT_BYTES + SESSION_BYTES + SEQUENCE_BYTES;
-        fixed + arena + items * ITEM_BYTES + places * BLOCK
+        let fixed = JOB_BYTES + ENDS_BYTES + RESULT_BYTES + SESSION_BYTES;
+        let sequences = if Items::is_short(length) { 0 } else { SEQUENCE_BYTES };
+        fixed + sequences + arena_bytes(mode) + items * ITEM_BYTES + places * BLOCK
     }
 
     pub(super) fn described_bytes(&self) -> usize {
         self.described.iter().sum()
+    }
+
+    /// The parts of the first area: jobs, associated data, items and ends.
+    pub(super) fn describe<'a>(&self, mut area: &'a mut [u8]) -> [&'a mut [u8]; 4] {
+        self.described.map(|bytes| area.split_off_mut(..bytes).unwrap_or_default())
     }
 
     pub(super) fn result_bytes(&self) -> usize {
@@ -121,7 +122,8 @@ impl Layout {
 
     /// Where everything is if the two areas start at these addresses.
     pub(super) fn at(&self, described: u64, made: u64, items: &Items) -> (Parameters, Lists) {
-        let [jobs, arena, first_list] = addresses(described, self.described);
+        let [jobs, arena, first_list, ends] = addresses(described, self.described);
+        let [.., ends_bytes] = self.described;
         let [results, sessions, sequences, sums] = addresses(made, self.made);
         let session_count = (self.made[0] / RESULT_BYTES) as u64;
         let parameters = Parameters {
@@ -132,6 +134,7 @@ impl Layout {
             arena,
             sequences,
             sums,
+            ends: if ends_bytes > 0 { ends } else { 0 },
             ..Parameters::default()
         };
         (parameters, Lists::at(first_list, items))
@@ -203,9 +206,11 @@ impl Memory {
         items: &Items,
         write: impl FnOnce(&mut [u8]),
     ) -> Result<Self, Error> {
-        let mut bytes = Zeroizing::new(vec![0; layout.described_bytes()]);
+        let mut bytes = vec![0; layout.described_bytes()];
         write(&mut bytes);
-        let buffer = DeviceBuffer::from_host(device, &bytes)?;
+        let buffer = DeviceBuffer::from_host(device, &bytes);
+        clear_bytes(&mut bytes);
+        let buffer = buffer?;
         let made = DeviceBuffer::zeroed(device, layout.made_bytes())?;
         let start =
             |buffer: &DeviceBuffer| Ok::<_, Error>(buffer.slice(0..buffer.len())?.address());

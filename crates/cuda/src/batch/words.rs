@@ -1,9 +1,12 @@
-//! Jobs and items as the kernels read them: `BatchJob` and `BatchItem` of `kernels/batch/batch.cuh`.
+//! Jobs, items and ends as the kernels read them: `BatchJob`, `BatchItem` and `BatchEnds` of
+//! `kernels/batch/batch.cuh`.
 
 use lanecrypt_core::{batch::JobMode, modes::gcm::first_counter};
-use lanecrypt_kernels::batch::JOB_BYTES;
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
-use zeroize::{Zeroize, Zeroizing};
+use lanecrypt_kernels::batch::{ENDS_BYTES, JOB_BYTES};
+use zerocopy::{
+    FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned,
+    native_endian::{U32, U64},
+};
 
 use crate::device::buffer::MAX_BLOCK;
 
@@ -13,6 +16,9 @@ pub(super) const BLOCK: usize = MAX_BLOCK;
 pub(super) const ITEM_BYTES: usize = size_of::<Item>();
 /// Bytes of a result.
 pub(super) const RESULT_BYTES: usize = BLOCK;
+
+/// Bytes of an IV that is not hashed: those for which there is a [`first_counter`].
+const USUAL_IV: usize = 12;
 
 /// What kernels call a mode.
 pub(super) fn code(mode: &JobMode<'_>) -> u32 {
@@ -28,112 +34,125 @@ pub(super) fn code(mode: &JobMode<'_>) -> u32 {
     }
 }
 
-/// A message: `BatchJob` of `kernels/batch/batch.cuh`, field by field.
-#[derive(FromBytes, IntoBytes, Immutable)]
+/// A message as it is described: under which key, what is done, and its bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Message<'a> {
+    pub(super) key: &'a [u8],
+    pub(super) mode: &'a JobMode<'a>,
+    pub(super) length: usize,
+}
+
+/// A job: `BatchJob` of `kernels/batch/batch.cuh`, field by field, at any address.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(super) struct JobRecord {
-    input: u64,
-    output: u64,
-    length: u64,
-    mode: u32,
-    key_bytes: u32,
+    input: U64,
+    output: U64,
+    length: U64,
+    mode: U32,
+    key_bytes: U32,
     key: [u8; 32],
     iv: [u8; BLOCK],
-    aad: u64,
-    aad_bytes: u64,
+    aad: U64,
+    aad_bytes: U64,
     tag: [u8; BLOCK],
-    tag_bytes: u32,
-    iv_bytes: u32,
-    long_number: u32,
-    padding: u32,
+    tag_bytes: U32,
+    iv_bytes: U32,
+    long_number: U32,
+    padding: U32,
 }
 
 const _: () = assert!(size_of::<JobRecord>() == JOB_BYTES);
 
-impl Zeroize for JobRecord {
-    fn zeroize(&mut self) {
-        self.as_mut_bytes().zeroize();
+/// Where a message is in host memory that kernels reach: `BatchEnds` there, two addresses.
+#[derive(Clone, Copy, IntoBytes, Immutable)]
+#[repr(C)]
+pub(super) struct Ends {
+    pub(super) input: u64,
+    pub(super) output: u64,
+}
+
+const _: () = assert!(size_of::<Ends>() == ENDS_BYTES);
+
+/// Bytes that a job has among associated data and long IVs.
+pub(super) fn arena_bytes(mode: &JobMode<'_>) -> usize {
+    match mode {
+        JobMode::GcmEncrypt { iv, aad, .. } | JobMode::GcmDecrypt { iv, aad, .. } => {
+            let hashed = if iv.len() == USUAL_IV { 0 } else { iv.len() };
+            aad.len().next_multiple_of(BLOCK) + hashed.next_multiple_of(BLOCK)
+        }
+        _ => 0,
     }
 }
 
-/// The host's part of what the kernels read, with keys in it: cleared when dropped.
-#[derive(Default)]
-pub(super) struct Described {
-    /// The jobs.
-    pub(super) jobs: Zeroizing<Vec<JobRecord>>,
-    /// Associated data and long IVs, each from a multiple of a block on.
-    pub(super) arena: Vec<u8>,
+/// Associated data and long IVs, each from a multiple of a block on.
+pub(super) struct Arena<'a> {
+    bytes: &'a mut [u8],
+    used: usize,
 }
 
-impl Described {
-    /// With room for so many jobs, so that keys are not left behind where the memory was too short.
-    pub(super) fn with_room(jobs: usize) -> Self {
-        Self { jobs: Zeroizing::new(Vec::with_capacity(jobs)), arena: Vec::new() }
+impl<'a> Arena<'a> {
+    /// In these bytes, which are all overwritten in the end.
+    pub(super) fn new(bytes: &'a mut [u8]) -> Self {
+        Self { bytes, used: 0 }
     }
 
-    /// Adds a job, checked: `places` are the bytes where its input and output start, and their number.
-    pub(super) fn push(
+    fn push(&mut self, bytes: &[u8]) {
+        let room = &mut self.bytes[self.used..][..bytes.len().next_multiple_of(BLOCK)];
+        let (to, filled_up) = room.split_at_mut(bytes.len());
+        to.copy_from_slice(bytes);
+        filled_up.fill(0);
+        self.used += room.len();
+    }
+}
+
+impl JobRecord {
+    /// Describes a message: `places` are the bytes where its input and output start. The key is written where it
+    /// stays, so that no copy of it is left elsewhere.
+    pub(super) fn set(
         &mut self,
-        key: &[u8],
-        mode: &JobMode<'_>,
-        [input, output, length]: [usize; 3],
+        Message { key, mode, length }: Message<'_>,
+        [input, output]: [usize; 2],
         long_number: u32,
+        arena: &mut Arena<'_>,
     ) {
-        // The key is written where it stays, so that no copy of it is left elsewhere.
-        let Self { jobs, arena } = self;
-        jobs.push(JobRecord::new_zeroed());
-        let Some(job) = jobs.last_mut() else { return };
-        [job.input, job.output, job.length] = [input, output, length].map(|place| place as u64);
-        job.mode = code(mode);
-        job.key_bytes = key.len() as u32;
-        job.key[..key.len()].copy_from_slice(key);
-        job.aad = arena.len() as u64;
-        job.long_number = long_number;
+        self.as_mut_bytes().fill(0);
+        let place = |place: usize| U64::new(place as u64);
+        (self.input, self.output, self.length) = (place(input), place(output), place(length));
+        self.mode = U32::new(code(mode));
+        self.key_bytes = U32::new(key.len() as u32);
+        self.key[..key.len()].copy_from_slice(key);
+        self.aad = place(arena.used);
+        self.long_number = U32::new(long_number);
         match mode {
             JobMode::EcbEncrypt | JobMode::EcbDecrypt => {}
             JobMode::Ctr { counter: iv }
             | JobMode::Ctr32 { counter: iv }
             | JobMode::CbcEncrypt { iv }
-            | JobMode::CbcDecrypt { iv } => job.iv[..iv.len()].copy_from_slice(iv),
+            | JobMode::CbcDecrypt { iv } => self.iv[..iv.len()].copy_from_slice(iv),
             JobMode::GcmEncrypt { iv, aad, tag } => {
-                job.set_gcm(arena, iv, aad);
-                job.tag_bytes = tag.len() as u32;
+                self.set_gcm(arena, iv, aad);
+                self.tag_bytes = U32::new(tag.len() as u32);
             }
             JobMode::GcmDecrypt { iv, aad, tag } => {
-                job.set_gcm(arena, iv, aad);
-                job.set_tag(tag);
+                self.set_gcm(arena, iv, aad);
+                self.tag_bytes = U32::new(tag.len() as u32);
+                self.tag[..tag.len()].copy_from_slice(tag);
             }
         }
-    }
-
-    /// Sets the tag of a message that is opened, as long as the one that it was described with.
-    pub(super) fn set_tag(&mut self, job: usize, tag: &[u8]) {
-        self.jobs[job].set_tag(tag);
-    }
-}
-
-impl JobRecord {
-    fn set_tag(&mut self, tag: &[u8]) {
-        self.tag[..tag.len()].copy_from_slice(tag);
-        self.tag_bytes = tag.len() as u32;
     }
 
     /// The IV as J0 where it has 12 bytes (SP 800-38D, 7.1), else behind the associated data.
-    fn set_gcm(&mut self, arena: &mut Vec<u8>, iv: &[u8], aad: &[u8]) {
-        self.aad_bytes = aad.len() as u64;
-        push_padded(arena, aad);
+    fn set_gcm(&mut self, arena: &mut Arena<'_>, iv: &[u8], aad: &[u8]) {
+        self.aad_bytes = U64::new(aad.len() as u64);
+        arena.push(aad);
         if let Some(first) = first_counter(iv) {
             self.iv = first;
         } else {
-            self.iv_bytes = iv.len() as u32;
-            push_padded(arena, iv);
+            self.iv_bytes = U32::new(iv.len() as u32);
+            arena.push(iv);
         }
     }
-}
-
-fn push_padded(arena: &mut Vec<u8>, bytes: &[u8]) {
-    arena.extend_from_slice(bytes);
-    arena.resize(arena.len().next_multiple_of(BLOCK), 0);
 }
 
 /// The place of a message that one thread hashes to the end: `WHOLE` of `kernels/batch/batch.cuh`.

@@ -1,6 +1,6 @@
 //! What the layer asks of a device: implemented by the CUDA driver and by the host build.
 
-use std::{fmt::Debug, ptr::NonNull, time::Duration};
+use std::{fmt::Debug, ops::Range, ptr::NonNull, time::Duration};
 
 #[cfg(feature = "listings")]
 use lanecrypt_core::Unavailable;
@@ -124,16 +124,18 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Host memory, all zeros, that copies to and from this device pass fastest; `bytes` is not 0.
     fn allocate_host(&self, bytes: usize) -> Result<NonNull<u8>, Error>;
 
-    /// The address by which kernels read and write memory of [`allocate_host`](Self::allocate_host), where they can.
+    /// The address by which kernels read and write memory of [`allocate_host`](Self::allocate_host), or of a
+    /// [`pinned_range`](Self::pinned_range) that starts there, where they can.
     fn address_of_host(&self, memory: NonNull<u8>) -> Option<u64> {
         let _ = memory;
         None
     }
 
-    /// Whether host memory that is not ours is pinned, all of it in one piece: then copies pass it fastest.
-    fn is_pinned(&self, data: &[u8]) -> bool {
-        let _ = data;
-        false
+    /// The range of pinned memory, which is not ours, that has so many bytes from `start` on: then copies pass it
+    /// fastest.
+    fn pinned_range(&self, start: *const u8, length: usize) -> Option<Range<usize>> {
+        let _ = (start, length);
+        None
     }
 
     /// Returns host memory.

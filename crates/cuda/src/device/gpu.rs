@@ -7,6 +7,7 @@ use std::{
     collections::HashMap,
     ffi::CString,
     mem::ManuallyDrop,
+    ops::Range,
     ptr::NonNull,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -386,12 +387,11 @@ impl Driver for Gpu {
         result.result().ok().map(|()| address)
     }
 
-    fn is_pinned(&self, data: &[u8]) -> bool {
-        let address = data.as_ptr().expose_provenance() as u64;
-        self.bind().is_ok()
-            && host_range(address).is_some_and(|range| {
-                range.contains(&address) && range.end - address >= data.len() as u64
-            })
+    fn pinned_range(&self, start: *const u8, length: usize) -> Option<Range<usize>> {
+        self.bind().ok()?;
+        let start = start.expose_provenance();
+        let range = host_range(start)?;
+        (range.contains(&start) && range.end - start >= length).then_some(range)
     }
 
     unsafe fn free_host(&self, memory: NonNull<u8>, _bytes: usize) {

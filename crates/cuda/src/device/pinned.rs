@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use zeroize::Zeroize;
+use lanecrypt_core::clear_bytes;
 
 use crate::{Device, Error};
 
@@ -97,7 +97,7 @@ impl DerefMut for PinnedBuffer {
 
 impl Drop for PinnedBuffer {
     fn drop(&mut self) {
-        self.zeroize();
+        clear_bytes(self);
         RANGES.remove(self.memory.as_ptr() as usize);
         // SAFETY: the memory is from this device's driver, with this length, and not used again.
         unsafe { self.device.driver().free_host(self.memory, self.length.max(1)) }
@@ -116,7 +116,24 @@ static RANGES: Ranges = Ranges(Mutex::new(BTreeMap::new()));
 
 /// Whether all of `data` is in one of them.
 pub(crate) fn is_pinned(data: &[u8]) -> bool {
-    RANGES.contain(data)
+    RANGES.around(data.as_ptr() as usize, data.len()).is_some()
+}
+
+/// A range of host memory that kernels read and write.
+#[derive(Clone, Debug)]
+pub(crate) struct Reach {
+    range: Range<usize>,
+    /// Where kernels find its first byte.
+    address: u64,
+}
+
+impl Reach {
+    /// Where kernels find so many bytes, if all of them are in it. They are read and written without another reference.
+    pub(crate) fn address(&self, start: *const u8, length: usize) -> Option<u64> {
+        let start = start.expose_provenance();
+        let is_inside = self.range.contains(&start) && length <= self.range.end - start;
+        is_inside.then(|| self.address + (start - self.range.start) as u64)
+    }
 }
 
 impl Device {
@@ -124,7 +141,15 @@ impl Device {
     /// others in this process have pinned or registered.
     #[must_use]
     pub fn copies_by_itself(&self, data: &[u8]) -> bool {
-        is_pinned(data) || self.driver().is_pinned(data)
+        is_pinned(data) || self.driver().pinned_range(data.as_ptr(), data.len()).is_some()
+    }
+
+    /// The pinned range that has so many bytes from `start` on, if kernels reach it.
+    pub(crate) fn reach(&self, start: *const u8, length: usize) -> Option<Reach> {
+        let own = RANGES.around(start as usize, length);
+        let range = own.or_else(|| self.driver().pinned_range(start, length))?;
+        let first = NonNull::new(std::ptr::with_exposed_provenance_mut(range.start))?;
+        Some(Reach { address: self.driver().address_of_host(first)?, range })
     }
 }
 
@@ -140,11 +165,11 @@ impl Ranges {
         self.lock().remove(&start);
     }
 
-    fn contain(&self, data: &[u8]) -> bool {
-        let start = data.as_ptr() as usize;
+    /// The one that has so many bytes from an address on.
+    fn around(&self, start: usize, length: usize) -> Option<Range<usize>> {
         let ranges = self.lock();
-        let before = ranges.range(..=start).next_back();
-        before.is_some_and(|(first, length)| start - first + data.len() <= *length)
+        let (&first, &bytes) = ranges.range(..=start).next_back()?;
+        (start - first + length <= bytes).then(|| first..first + bytes)
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {

@@ -1,7 +1,7 @@
 //! Kernels of modes that need no engine: above all, copies of rows of bytes on the device.
 
+use lanecrypt_core::clear_bytes;
 use lanecrypt_kernels::{Kernel, modes};
-use zeroize::Zeroizing;
 
 use crate::{
     Device, DeviceBuffer, DeviceSlice, Error,
@@ -88,15 +88,17 @@ impl DeviceSlice<'_> {
         for (from, to, rows) in rows_of(&copied) {
             copy(self.device(), StreamHandle::DEFAULT, (from, to), rows)?;
         }
-        let mut all = Zeroizing::new(vec![0; bytes]);
-        gathered.read(0, &mut all)?;
-        let mut rest = &all[..];
-        for (_, data) in parts {
-            let (part, behind) = rest.split_at(data.len());
-            data.copy_from_slice(part);
-            rest = behind;
-        }
-        Ok(())
+        let mut all = vec![0; bytes];
+        let read = gathered.read(0, &mut all).map(|()| {
+            let mut rest = &all[..];
+            for (_, data) in parts {
+                let (part, behind) = rest.split_at(data.len());
+                data.copy_from_slice(part);
+                rest = behind;
+            }
+        });
+        clear_bytes(&mut all);
+        read
     }
 }
 

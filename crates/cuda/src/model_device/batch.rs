@@ -27,6 +27,7 @@ struct Parameters<'a> {
     results: u64,
     arena: u64,
     sums: u64,
+    ends: u64,
 }
 
 /// A job, read back.
@@ -71,8 +72,7 @@ impl Model {
         else {
             panic!("no parameters of a batch")
         };
-        let [sequences, sums, piece, flags, zero] = parameters[11..] else { panic!("too few") };
-        assert_eq!(zero, 0);
+        let [sequences, sums, piece, flags, ends] = parameters[11..] else { panic!("too few") };
         let all = Parameters {
             model: self,
             input,
@@ -83,6 +83,7 @@ impl Model {
             results,
             arena,
             sums,
+            ends,
         };
         let each = |list: u64, count: u64, work: &dyn Fn(Item)| {
             (0..count).for_each(|i| work(all.item(list + 16 * i)));
@@ -90,6 +91,8 @@ impl Model {
         // Those of all ciphers do the same.
         match name.split_once("_batch_").map_or(name, |(_, work)| work) {
             "keys" => (0..count).for_each(|i| all.open(i)),
+            "batch_gather" => (0..count).for_each(|i| all.gather(i)),
+            "batch_scatter" => (0..count).for_each(|i| all.scatter(i)),
             "batch_sequences" => each(items, count, &|item| {
                 let place = all.job(item.job).long_number;
                 self.write_at(sequences + SEQUENCE_BYTES as u64 * place, &[0x77; SEQUENCE_BYTES]);
@@ -187,6 +190,33 @@ impl Parameters<'_> {
         self.model.write_at(self.row(number, COUNTER_ROW), &counter);
     }
 
+    /// Where a message is in host memory.
+    fn ends(&self, number: u64) -> [u64; 2] {
+        let bytes = self.model.read_at(self.ends + 16 * number, 16);
+        [word(&bytes, 0), word(&bytes, 8)]
+    }
+
+    fn gather(&self, number: u64) {
+        let (job, [from, _]) = (self.job(number), self.ends(number));
+        if job.length > 0 {
+            let data = self.model.read_at(from, job.length);
+            self.model.write_at(self.input + job.input, &data);
+        }
+    }
+
+    fn scatter(&self, number: u64) {
+        let (job, [_, to]) = (self.job(number), self.ends(number));
+        if job.length > 0 && !self.is_refused(&job) {
+            let data = self.model.read_at(self.output + job.output, job.length);
+            self.model.write_at(to, &data);
+        }
+    }
+
+    /// Whether a message's tag was found wrong.
+    fn is_refused(&self, job: &Job) -> bool {
+        job.mode == 7 && self.model.read_at(self.results + 16 * job.number, 1) != [1]
+    }
+
     /// Bytes of the item's message: where they start in it, and how many.
     fn bytes(item: &Item, job: &Job) -> (u64, u64) {
         let start = 16 * item.first;
@@ -252,7 +282,7 @@ impl Parameters<'_> {
 
     fn crypt(&self, item: &Item) {
         let job = self.job(item.job);
-        if job.mode == 7 && self.model.read_at(self.results + 16 * item.job, 1) != [1] {
+        if self.is_refused(&job) {
             return;
         }
         let (start, length) = Self::bytes(item, &job);

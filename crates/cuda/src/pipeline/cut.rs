@@ -5,8 +5,11 @@ use cipher::InOutBuf;
 use super::lane::Pool;
 use crate::{Device, device::pinned::is_pinned};
 
-/// The longest piece, in bytes: a few of them fit in the CPU's cache.
-const LONGEST_PIECE: usize = 4 << 20;
+/// The longest piece, in bytes: those of all lanes stay in the CPU's caches from being filled to being read by the device,
+/// and from being written by it to being emptied.
+const LONGEST_PIECE: usize = 2 << 20;
+/// The longest of jobs that the host describes and does not copy.
+const LONGEST_DESCRIBED: usize = 4 << 20;
 /// The shortest piece that is worth a launch of its own.
 const SHORTEST_PIECE: usize = 256 << 10;
 /// Lanes of a thread.
@@ -30,6 +33,8 @@ pub(crate) struct Crew {
     pub(super) threads: usize,
     /// Of a thread.
     pub(super) lanes: usize,
+    /// Bytes of their longest piece.
+    longest: usize,
 }
 
 /// How pieces pass between the caller's memory and the device.
@@ -44,7 +49,16 @@ pub(super) enum Way {
 impl Crew {
     /// All that may be there, for data that is staged.
     pub(crate) fn most(device: &Device) -> Self {
-        Self { threads: Pool::of(device).limits().threads.max(1), lanes: LANES }
+        let threads = Pool::of(device).limits().threads.max(1);
+        Self { threads, lanes: LANES, longest: LONGEST_PIECE }
+    }
+
+    /// For jobs that the host describes and does not copy: so many threads, as far as there may be, with enough lanes to
+    /// fill the bus.
+    pub(crate) fn describing(device: &Device, threads: usize) -> Self {
+        let Self { threads, .. } = Self::most(device).of_at_most(threads.max(1));
+        let lanes = PINNED_LANES.div_ceil(threads).max(LANES);
+        Self { threads, lanes, longest: LONGEST_DESCRIBED }
     }
 
     /// Lanes of all threads, of which a caller may want any number.
@@ -69,10 +83,10 @@ impl Crew {
         1 << bytes.max(1).ilog2()
     }
 
-    /// Bytes of a staged piece of so many together, so that there is one for every lane, but neither a
+    /// Bytes of a piece of so many together, so that there is one for every lane, but neither a
     /// short nor a long one.
     pub(crate) fn share(self, bytes: usize) -> usize {
-        self.share_of(bytes, LONGEST_PIECE)
+        self.share_of(bytes, self.longest)
     }
 
     /// The same with the longest piece of one's choice.
@@ -119,11 +133,11 @@ impl Cut {
     }
 
     fn of(way: Way, device: &Device, length: usize, most: usize, unit: usize) -> Self {
-        let (crew, longest) = match way {
-            Way::Staged => (Crew::most(device), LONGEST_PIECE),
-            Way::Pinned => (Crew { threads: 1, lanes: PINNED_LANES }, LONGEST_PINNED_PIECE),
+        let crew = match way {
+            Way::Staged => Crew::most(device),
+            Way::Pinned => Crew { threads: 1, lanes: PINNED_LANES, longest: LONGEST_PINNED_PIECE },
         };
-        let bytes = crew.share_of(length, longest).min(most).max(unit) / unit * unit;
+        let bytes = crew.share(length).min(most).max(unit) / unit * unit;
         Self { bytes, way, crew: crew.for_pieces(length.div_ceil(bytes)) }
     }
 }

@@ -163,24 +163,42 @@ impl Lent<'_> {
         self.with(|lane| unsafe { lane.start(all, input, (0, output), work) })
     }
 
-    /// As [`start`](Self::start), and copies parts of the device's memory, from places on, straight to memory
-    /// of the caller's as well, once what `work` queued is done.
+    /// As [`start`](Self::start), and copies straight between the device's memory, from places on, and memory of the
+    /// caller's as well: `ins` before what `work` queues, and `outs` once that is done.
     ///
     /// # Errors
     /// As there.
     ///
     /// # Safety
-    /// Nothing uses the memory of `copies` before [`wait`](Self::wait) has returned, or this value is dropped.
+    /// Nothing writes to the memory of `ins`, or uses that of `outs`, before [`wait`](Self::wait) has returned, or this
+    /// value is dropped.
     pub(crate) unsafe fn start_with_copies(
         &mut self,
         extent: Extent,
         fill: impl FnOnce(&mut [u8]),
         work: impl FnOnce(&Stream, u64) -> Result<(), Error>,
-        copies: &[(usize, NonNull<[u8]>)],
+        [ins, outs]: [&[(usize, NonNull<[u8]>)]; 2],
     ) -> Result<(), Error> {
-        self.start(extent, fill, work)?;
+        let device = self.lane.as_ref().map(|lane| lane.buffer.device().clone());
+        let (all, length) = (extent.all, self.bytes);
+        let copy_in = |stream: &Stream, address: u64| {
+            let Some(device) = &device else { return Ok(()) };
+            ins.iter().filter(|(_, from)| !from.is_empty()).try_for_each(|(to, from)| {
+                let end = to.saturating_add(from.len());
+                if end > all {
+                    return Err(Error::Range { start: *to, end, length });
+                }
+                let address = address + *to as u64;
+                // SAFETY: the range is among those that the lane uses; the caller vouches for the other.
+                unsafe { device.driver().start_write(stream.handle, address, *from) }
+            })
+        };
+        self.start(extent, fill, |stream, address| {
+            copy_in(stream, address)?;
+            work(stream, address)
+        })?;
         self.with(|lane| {
-            copies.iter().filter(|(_, to)| !to.is_empty()).try_for_each(|(from, to)| {
+            outs.iter().filter(|(_, to)| !to.is_empty()).try_for_each(|(from, to)| {
                 let address = lane.buffer.slice(*from..from.saturating_add(to.len()))?.address();
                 let driver = lane.buffer.device().driver();
                 // SAFETY: the range on the device is the lane's own; the caller vouches for the other.

@@ -9,7 +9,7 @@ use std::{
 use crate::device::buffer::MAX_BLOCK;
 
 /// The most threads where no other number is set: more did not copy faster.
-const THREADS: usize = 12;
+const THREADS: usize = 16;
 /// What [`ChunkLimit`] is where it was not set.
 const CHUNK_BYTES: usize = 256 << 20;
 
@@ -33,7 +33,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 256 MiB, and as many threads as the machine runs at once, up to twelve.
+    /// 256 MiB, and as many threads as the machine runs at once, up to sixteen.
     fn default() -> Self {
         let threads = thread::available_parallelism().map_or(1, NonZero::get).min(THREADS);
         Self { pinned_bytes: 256 << 20, threads }

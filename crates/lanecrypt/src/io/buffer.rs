@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use zeroize::Zeroize;
+use lanecrypt_core::clear_bytes;
 
 use super::StreamMode;
 
@@ -42,7 +42,7 @@ impl DerefMut for Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.bytes[..self.used].zeroize();
+        clear_bytes(&mut self.bytes[..self.used]);
     }
 }
 

@@ -2,8 +2,11 @@
 
 use lanecrypt::{
     CIPHERS, aes,
-    batch::{Job, JobMode},
-    cuda::{BatchFamily, CipherKernels, Device, DeviceBuffer, DeviceJob, Error, HashFamily},
+    batch::{self, Job, JobData, JobMode},
+    cuda::{
+        BatchFamily, CipherKernels, Device, DeviceBuffer, DeviceJob, Error, HashFamily,
+        PinnedBuffer,
+    },
 };
 use lanecrypt_reference::vectors::{Outcome as Expected, Vector};
 
@@ -12,7 +15,7 @@ use crate::{
     common::{Outcome, noise},
     compare,
     gcm::{self, hash_families},
-    mix::{Kind, Message, Numbers, check, messages, run_apart_and_in_place},
+    mix::{Bad, Kind, Message, Numbers, check, jobs, messages, run_apart_and_in_place},
 };
 
 /// The families for batches, of every cipher that has them.
@@ -33,12 +36,18 @@ struct Laid {
 }
 
 impl Laid {
+    /// Each at a multiple of 16.
     fn new(messages: &[Message], seed: u64) -> Self {
+        Self::with_gaps(40, 16, messages, seed)
+    }
+
+    /// Gaps are of fewer bytes than these, but that messages start at multiples of `unit`.
+    fn with_gaps(gaps: usize, unit: usize, messages: &[Message], seed: u64) -> Self {
         let mut numbers = Numbers::new(seed);
         let mut at = START;
         let place = |message: &Message| {
             let start = at;
-            at = (at + message.input.len() + numbers.below(40)).next_multiple_of(16);
+            at = (at + message.input.len() + numbers.below(gaps)).next_multiple_of(unit);
             start
         };
         let places: Vec<_> = messages.iter().map(place).collect();
@@ -154,6 +163,110 @@ pub(crate) fn host_memory(case: &Case) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Pinned memory: messages that start at any byte, which kernels move, and whole blocks one behind the other, which are
+/// copied together. No other byte changes.
+pub(crate) fn pinned_memory(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    for family in batch_families() {
+        let anywhere = messages(family.cipher(), 90, 5_000, 5, 22);
+        let mut numbers = Numbers::new(23);
+        let whole = (0..40).map(|number| {
+            let kind = Kind::ALL[number % Kind::ALL.len()];
+            Message::new(family.cipher(), kind, 16 * (1 + number * number), &mut numbers)
+        });
+        let whole: Vec<_> = whole.collect();
+        for part in [0, 4_000, 64 << 20] {
+            let what = format!("{}, pinned memory, parts of {part}", family.cipher().name);
+            let run = |jobs: &mut [Job<'_>]| family.run_host_memory_in_parts(&device, part, jobs);
+            for (messages, gaps) in [(&anywhere, 40), (&whole, 1)] {
+                let what = format!("{what}, gaps of less than {gaps}");
+                pinned_in_place(&device, messages, gaps, &what, run)?;
+                pinned_apart(&device, messages, gaps, &what, run)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn pinned_in_place(
+    device: &Device,
+    messages: &[Message],
+    gaps: usize,
+    what: &str,
+    run: impl Fn(&mut [Job<'_>]) -> Result<batch::Outcome, Error>,
+) -> Outcome {
+    let laid = Laid::with_gaps(gaps, 1, messages, 5);
+    let mut tried = messages.to_vec();
+    let mut buffer = pinned(device, &laid.data)?;
+    let texts = parts(&mut buffer, &laid.places, messages).into_iter().map(JobData::from);
+    let outcome = run(&mut jobs(&mut tried, texts))?;
+    check(&tried, &outcome, &format!("{what}, in place"));
+    assert!(*buffer == *laid.expected, "{what}, in place");
+    Ok(())
+}
+
+/// With other gaps; those that kernels move in another order, too.
+fn pinned_apart(
+    device: &Device,
+    messages: &[Message],
+    gaps: usize,
+    what: &str,
+    run: impl Fn(&mut [Job<'_>]) -> Result<batch::Outcome, Error>,
+) -> Outcome {
+    let is_reversed = gaps > 1;
+    let inputs = Laid::with_gaps(gaps, 1, messages, 6);
+    let mut ordered = messages.to_vec();
+    if is_reversed {
+        ordered.reverse();
+    }
+    let outputs = Laid::with_gaps(gaps, 1, &ordered, 7);
+    let mut expected = noise(outputs.data.len(), 8);
+    let mut tried = messages.to_vec();
+    let input = pinned(device, &inputs.data)?;
+    let mut output = pinned(device, &expected)?;
+    let mut to = parts(&mut output, &outputs.places, &ordered);
+    if is_reversed {
+        to.reverse();
+    }
+    let texts = messages.iter().zip(&inputs.places).zip(to).map(|((message, &at), to)| {
+        JobData::new(&input[at..at + message.input.len()], to).expect("equal lengths")
+    });
+    let outcome = run(&mut jobs(&mut tried, texts))?;
+    check(&tried, &outcome, &format!("{what}, apart"));
+    for (message, &at) in ordered.iter().zip(&outputs.places) {
+        let place = at..at + message.input.len();
+        match message.bad {
+            None => expected[place].copy_from_slice(&message.output),
+            // What is not authentic is as it was, or the ciphertext.
+            Some(Bad::Tag) if output[place.clone()] == message.input => {
+                expected[place].copy_from_slice(&message.input);
+            }
+            Some(_) => {}
+        }
+    }
+    assert!(*output == *expected, "{what}, apart");
+    assert!(*input == *inputs.data, "{what}, the input");
+    Ok(())
+}
+
+fn pinned(device: &Device, data: &[u8]) -> Result<PinnedBuffer, Error> {
+    let mut buffer = PinnedBuffer::zeroed(device, data.len())?;
+    buffer.copy_from_slice(data);
+    Ok(buffer)
+}
+
+/// The bytes of messages that start at these places, one behind the other.
+fn parts<'a>(bytes: &'a mut [u8], places: &[usize], messages: &[Message]) -> Vec<&'a mut [u8]> {
+    let (mut rest, mut start) = (bytes, 0);
+    let part = |(message, &at): (&Message, _)| {
+        let (_, from_there) = std::mem::take(&mut rest).split_at_mut(at - start);
+        let (part, behind) = from_there.split_at_mut(message.input.len());
+        (rest, start) = (behind, at + part.len());
+        part
+    };
+    messages.iter().zip(places).map(part).collect()
 }
 
 /// What is wrong with all of a batch is an error before anything is written.

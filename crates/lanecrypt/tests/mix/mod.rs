@@ -273,7 +273,11 @@ pub(crate) fn run_apart_and_in_place<E>(
     Ok(())
 }
 
-fn jobs<'a>(messages: &'a mut [Message], data: impl Iterator<Item = JobData<'a>>) -> Vec<Job<'a>> {
+/// Jobs of messages, each with its text.
+pub(crate) fn jobs<'a>(
+    messages: &'a mut [Message],
+    data: impl Iterator<Item = JobData<'a>>,
+) -> Vec<Job<'a>> {
     let job = |(message, data): (&'a mut Message, _)| {
         let (key, mode) = message.mode();
         Job { key, mode, data }

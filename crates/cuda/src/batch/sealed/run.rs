@@ -2,8 +2,7 @@
 
 use std::{mem, ops::Range, ptr::NonNull, sync::PoisonError};
 
-use lanecrypt_core::{Direction, batch::JobMode};
-use zeroize::Zeroize;
+use lanecrypt_core::{Direction, batch::JobMode, clear_bytes};
 
 use super::{
     call::Call,
@@ -13,7 +12,9 @@ use super::{
 };
 use crate::{
     Error, HashFamily, Stream, TransferError,
-    batch::{Cuts, Description, DeviceJob, Launches, Lists, Parameters, RESULT_BYTES, RIGHT},
+    batch::{
+        Cuts, Launches, Lists, Message, Parameters, RESULT_BYTES, RIGHT, plan::Plan, words::BLOCK,
+    },
     launch::copies::{self, Part, Rows, rows_of},
     pipeline::{Extent, Lent, Piece},
 };
@@ -97,38 +98,82 @@ impl<'a, 'm, E: Send> Run<'a, 'm, E> {
         self.targets = targets;
     }
 
-    /// Describes the messages, each in place on the lane; without the tags of those that are opened.
-    fn describe(&self) -> Result<Description, Error> {
-        let Call { family, outside, .. } = self.call;
-        let mut tags = vec![[0; TAG]; self.messages.len()];
-        let counters: Vec<_> = self.messages.iter().map(SealedMessage::counter).collect();
-        let messages = self.messages.iter().zip(&self.starts).zip(tags.iter_mut().zip(&counters));
-        let jobs: Vec<_> = messages
-            .enumerate()
-            .map(|(number, ((message, &start), (tag, counter)))| {
-                let SealedMessage { key, aad, length, .. } = *message;
-                let iv = &message.iv[..];
-                let mode = match (message.sealing, outside.direction()) {
-                    (Sealing::Gcm, Direction::Encrypt) => JobMode::GcmEncrypt { iv, aad, tag },
-                    (Sealing::Gcm, Direction::Decrypt) => JobMode::GcmDecrypt { iv, aad, tag },
-                    (Sealing::Ctr, _) => JobMode::Ctr32 { counter },
-                };
-                let place =
-                    self.places.as_ref().map(|places| (places[number] - self.base()) as usize);
-                let [input, output] = match outside.direction() {
-                    Direction::Encrypt => [place.unwrap_or(start), start],
-                    Direction::Decrypt => [start, place.unwrap_or(start)],
-                };
-                DeviceJob { key, mode, input, output, length }
-            })
-            .collect();
+    /// Checks the messages and cuts them.
+    fn plan(&self) -> Result<Plan, Error> {
+        let Call { family, .. } = self.call;
         let device = self.call.device();
         let by_matrices = HashFamily::of(device.properties()) != HashFamily::Tables;
-        let mut description = family.describe(family.cuts(device, by_matrices, &jobs)?, &jobs);
-        match description.failures.pop() {
+        let lengths = self.messages.iter().map(|message| message.length);
+        let cuts = family.cuts(device, by_matrices, lengths)?;
+        let counters = self.counters();
+        let mut tags = self.no_tags();
+        let modes = self.modes(&counters, &mut tags);
+        let mut plan = family.plan(cuts, self.described(&modes));
+        match plan.failures.pop() {
             Some(failure) => Err(Error::Data(failure.error)),
-            None => Ok(description),
+            None => Ok(plan),
         }
+    }
+
+    /// Describes the messages, each in place on the lane; `tags` are those of messages that are opened.
+    fn write(&self, plan: &Plan, to: &mut [u8], tags: &mut [[u8; TAG]]) {
+        let counters = self.counters();
+        let modes = self.modes(&counters, tags);
+        let messages: Vec<_> = self.described(&modes).collect();
+        plan.write(to, |_, number| {
+            let start = self.starts[number];
+            let place = self.places.as_ref().map(|places| (places[number] - self.base()) as usize);
+            let places = match self.call.outside.direction() {
+                Direction::Encrypt => [place.unwrap_or(start), start],
+                Direction::Decrypt => [start, place.unwrap_or(start)],
+            };
+            (messages[number], places)
+        });
+    }
+
+    /// The messages as they are described.
+    fn described<'s>(
+        &'s self,
+        modes: &'s [JobMode<'s>],
+    ) -> impl ExactSizeIterator<Item = Message<'s>> {
+        let describe = |(message, mode): (&'s SealedMessage<'m>, _)| Message {
+            key: message.key,
+            mode,
+            length: message.length,
+        };
+        self.messages.iter().zip(modes).map(describe)
+    }
+
+    /// What is done with every message.
+    fn modes<'s>(
+        &'s self,
+        counters: &'s [[u8; BLOCK]],
+        tags: &'s mut [[u8; TAG]],
+    ) -> Vec<JobMode<'s>> {
+        let direction = self.call.outside.direction();
+        let messages = self.messages.iter().zip(counters).zip(tags);
+        let mode = |((message, counter), tag): (
+            (&'s SealedMessage<'m>, &'s [u8; BLOCK]),
+            &'s mut [u8; TAG],
+        )| {
+            let (iv, aad) = (&message.iv[..], message.aad);
+            match (message.sealing, direction) {
+                (Sealing::Gcm, Direction::Encrypt) => JobMode::GcmEncrypt { iv, aad, tag },
+                (Sealing::Gcm, Direction::Decrypt) => JobMode::GcmDecrypt { iv, aad, tag },
+                (Sealing::Ctr, _) => JobMode::Ctr32 { counter },
+            }
+        };
+        messages.map(mode).collect()
+    }
+
+    /// The first counters of messages in CTR.
+    fn counters(&self) -> Vec<[u8; BLOCK]> {
+        self.messages.iter().map(SealedMessage::counter).collect()
+    }
+
+    /// Room for a tag of every message.
+    fn no_tags(&self) -> Vec<[u8; TAG]> {
+        vec![[0; TAG]; self.messages.len()]
     }
 
     /// Messages that lie one behind the other outside as well, where they are on the lane, and where outside; leads
@@ -196,17 +241,17 @@ impl<'a, 'm, E: Send> Run<'a, 'm, E> {
         Some(end..end + TAG)
     }
 
-    /// Reads ciphertexts and tags, and puts leads before them; whether the outside gave them.
-    fn read(&mut self, read: Read<'_, E>, data: &mut [u8], description: &mut Description) -> bool {
+    /// Reads ciphertexts and tags, takes the tags, and puts leads before them; whether the outside gave them.
+    fn read(&mut self, read: Read<'_, E>, data: &mut [u8], tags: &mut [[u8; TAG]]) -> bool {
         let mut extents = self.extents().into_iter();
         let filled = extents.try_for_each(|Extents { lane, outside, messages }| {
-            // Behind the description of the message before, whose tag was read where the lead comes.
+            // After the tag of the message before was taken, which was read where the lead comes.
             let lead = self.messages[messages.start].lead;
             data[lane.start - lead.len()..lane.start].copy_from_slice(lead);
             read(&mut data[lane], outside)?;
             for number in messages {
                 if let Some(tag) = self.tag(number) {
-                    description.described.set_tag(number, &data[tag]);
+                    tags[number].copy_from_slice(&data[tag]);
                 }
             }
             Ok(())
@@ -305,7 +350,7 @@ impl<'a, 'm, E: Send> Run<'a, 'm, E> {
             return Err(TransferError::Outside(error));
         }
         let Placed { data_at, results_at } = self.placed;
-        pinned[..data_at].zeroize();
+        clear_bytes(&mut pinned[..data_at]);
         let (before, results) = pinned.split_at_mut(results_at);
         let results = &results.as_chunks::<RESULT_BYTES>().0[..self.messages.len()];
         let data = &mut before[data_at..];
@@ -397,15 +442,16 @@ impl<E: Send> Piece for Run<'_, '_, E> {
 
     fn start(&mut self, lane: &mut Lent<'_>) -> Result<(), Error> {
         self.places = self.places()?;
-        let mut description = self.describe()?;
-        let layout = description.layout();
+        let plan = self.plan()?;
+        let mut tags = self.no_tags();
+        let layout = plan.layout();
         let data_at = layout.described_bytes();
         let made_at = data_at + self.starts.last().copied().unwrap_or(0);
         self.placed = Placed { data_at, results_at: made_at };
         let mut up = data_at;
         if let Outside::Read(read) = self.call.outside {
             let data = &mut lane.memory()?[data_at..made_at];
-            if !self.read(read, data, &mut description) {
+            if !self.read(read, data, &mut tags) {
                 return Ok(());
             }
             up = made_at;
@@ -415,15 +461,14 @@ impl<E: Send> Piece for Run<'_, '_, E> {
         let down = if is_elsewhere { made_at } else { data_at };
         let all = made_at + layout.made_bytes();
         let extent = Extent { up, down: down..made_at + layout.result_bytes(), all };
-        let fill = |pinned: &mut [u8]| description.write(&mut pinned[..data_at]);
+        let fill = |pinned: &mut [u8]| self.write(&plan, &mut pinned[..data_at], &mut tags);
         let work = |stream: &Stream, address| {
-            let (parameters, lists) =
-                layout.at(address, address + made_at as u64, &description.items);
-            self.launch(stream, address + data_at as u64, parameters, &lists, description.cuts)
+            let (parameters, lists) = layout.at(address, address + made_at as u64, &plan.items);
+            self.launch(stream, address + data_at as u64, parameters, &lists, plan.cuts)
         };
         // SAFETY: the memory is the run's alone, whose `finish` uses it when the lane was waited for. A run that does
         // not get there is dropped together with its lane, and `pass` does not return before.
-        unsafe { lane.start_with_copies(extent, fill, work, &copies) }?;
+        unsafe { lane.start_with_copies(extent, fill, work, [&[], &copies]) }?;
         lane.clear(all)
     }
 

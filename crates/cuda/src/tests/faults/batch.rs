@@ -11,7 +11,7 @@ use lanecrypt_reference::modes;
 
 use super::{at_every_call_of, gcm::Plain, watched};
 use crate::{
-    BatchFamily, Device, DeviceBuffer, DeviceJob, HashFamily, Limits, TransferError,
+    BatchFamily, Device, DeviceBuffer, DeviceJob, HashFamily, Limits, PinnedBuffer, TransferError,
     model_device::{self, Fault, Model},
 };
 
@@ -191,6 +191,108 @@ fn batches_in_host_memory_name_what_is_incomplete() {
                 assert_eq!(model.left_behind(), (0, 0), "freed without being cleared");
                 break;
             }
+        }
+    }
+}
+
+/// The texts of messages in pinned memory, one byte between them.
+struct Pinned(PinnedBuffer);
+
+impl Pinned {
+    fn new(device: &Device, messages: &[Message]) -> Result<Self, crate::Error> {
+        let texts: Vec<u8> =
+            messages.iter().flat_map(|message| [&[0xc5], &message.input[..]].concat()).collect();
+        let mut buffer = PinnedBuffer::zeroed(device, texts.len())?;
+        buffer.copy_from_slice(&texts);
+        Ok(Self(buffer))
+    }
+
+    /// The text of each.
+    fn texts(&mut self, messages: &[Message]) -> Vec<&mut [u8]> {
+        let mut rest = &mut self.0[..];
+        let text = |message: &Message| {
+            let (between, behind) = std::mem::take(&mut rest).split_at_mut(1);
+            assert_eq!(between, [0xc5], "a byte that is no message's");
+            let (text, behind) = behind.split_at_mut(message.input.len());
+            rest = behind;
+            text
+        };
+        messages.iter().map(text).collect()
+    }
+}
+
+/// Kernels move what is in pinned memory: no copy is as long as the messages. A job that is not named is complete.
+#[test]
+fn batches_in_pinned_memory_name_what_is_incomplete() {
+    let messages = messages();
+    let bytes: usize = messages.iter().map(|message| message.input.len()).sum();
+    let sealed = |message: &Message| if message.mode == 6 { 13 } else { 0 };
+    for (family, fault) in FAMILIES.iter().zip([Fault::At as fn(usize) -> Fault, Fault::From]) {
+        for call in 0.. {
+            let model = Model::mapping(fault(call));
+            let device = model.device();
+            let mut tried = messages.clone();
+            let Ok(mut pinned) = Pinned::new(&device, &messages) else { continue };
+            let texts = pinned.texts(&messages);
+            let jobs = tried.iter_mut().zip(texts).map(|(message, text)| Job {
+                key: &super::KEY,
+                mode: message.mode(),
+                data: JobData::from(text),
+            });
+            let mut jobs: Vec<_> = jobs.collect();
+            let outcome = family.run_host_memory(&device, &mut jobs);
+            drop(jobs);
+            let outcome = outcome.expect("the device fits");
+            let mut failures = outcome.failures().iter().peekable();
+            for ((number, message), text) in
+                messages.iter().enumerate().zip(pinned.texts(&messages))
+            {
+                let failure = failures.next_if(|failure| failure.job == number);
+                assert!(number != WRONG || failure.is_some(), "a wrong tag is accepted");
+                if failure.is_none() {
+                    assert!(*text == message.output, "job {number}, call {call}");
+                    assert!(
+                        tried[number].tag[..sealed(message)]
+                            == message.sealed_tag[..sealed(message)]
+                    );
+                } else if !model.has_failed() {
+                    assert!(number == WRONG && *text == message.input, "job {number}, call {call}");
+                }
+            }
+            if !model.has_failed() {
+                // What is described, with keys and items, is not the messages.
+                assert!(model.largest_write() < 300 * messages.len(), "{bytes} bytes were copied");
+                break;
+            }
+        }
+    }
+}
+
+/// What a device moved half of is not run by another: a fleet's messages pass by memory of lanes, wherever they are.
+#[test]
+fn a_fleet_runs_messages_in_pinned_memory_again() {
+    let messages = messages();
+    for call in 0.. {
+        let models = [Model::mapping(Fault::None), Model::mapping(Fault::At(call))];
+        let devices = models.each_ref().map(Model::device);
+        let fleet = FAMILIES[0].fleet(&devices).expect("they fit");
+        let mut tried = messages.clone();
+        let mut pinned = Pinned::new(&devices[0], &messages).expect("no fault");
+        let jobs = tried.iter_mut().zip(pinned.texts(&messages)).map(|(message, text)| Job {
+            key: &super::KEY,
+            mode: message.mode(),
+            data: JobData::from(text),
+        });
+        let mut jobs: Vec<_> = jobs.collect();
+        let (outcome, _) = fleet.run_in_parts(400, 3, &mut jobs);
+        drop(jobs);
+        let failed: Vec<_> = outcome.failures().iter().map(|failure| failure.job).collect();
+        assert_eq!(failed, [WRONG], "call {call}: {outcome}");
+        for (message, text) in messages.iter().zip(pinned.texts(&messages)) {
+            assert!(*text == message.output, "call {call}");
+        }
+        if !models[1].has_failed() {
+            break;
         }
     }
 }
