@@ -43,15 +43,18 @@ struct Options {
     /// Reads the PTX of kernels that call `lanecrypt.cuh`, too, from this folder.
     #[arg(long, value_name = "FOLDER")]
     inside: Option<PathBuf>,
-    /// Runs one backend, named cipher/backend; for use under valgrind.
+    /// Runs one backend, named cipher/backend, or several; for use under valgrind.
     #[arg(long, hide = true)]
-    trial: Option<String>,
+    trial: Vec<String>,
 }
 
 fn main() -> Result<ExitCode> {
     let options = Options::parse();
-    if let Some(name) = &options.trial {
-        run_trial(name)?;
+    if !options.trial.is_empty() {
+        for name in &options.trial {
+            println!("{}\t{name}", valgrind::TRIAL);
+            run_trial(name)?;
+        }
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(measurements) = options.measure {

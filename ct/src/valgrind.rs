@@ -1,6 +1,8 @@
-//! Runs the trials under valgrind, one process per backend, and judges their output.
+//! Runs the trials under valgrind, several in a process, and judges their output. What is wrong in company is run again
+//! alone.
 
 use std::{
+    collections::HashMap,
     env,
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -19,6 +21,10 @@ use crate::{
     report::{Row, Verdict},
 };
 
+/// What the line begins with that comes before the output of a trial.
+pub(crate) const TRIAL: &str = "trial";
+/// Trials of a process: to start one takes as long as most of them.
+const TOGETHER: usize = 8;
 /// Lines that are shown of what valgrind says about a backend whose claim is wrong.
 const SHOWN_LINES: usize = 40;
 
@@ -34,13 +40,16 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
         .filter(|(_, backend)| backend.platform != Platform::Cuda)
         .filter(|(cipher, backend)| name(cipher, backend).contains(filter))
         .collect();
-    let program = Program::new()?;
+    let parts: Vec<_> =
+        parts::all().into_iter().filter(|part| part.name.contains(filter)).collect();
+    let available = backends.iter().filter(|(_, backend)| (backend.available)().is_ok());
+    let names = available.map(|(cipher, backend)| name(cipher, backend));
+    let names: Vec<_> = names.chain(parts.iter().map(|part| part.name.clone())).collect();
+    let program = Program::new()?.with_trials(&names)?;
     let is_needed = backends.iter().any(|(_, backend)| machine_code::token(backend.id).is_some());
     let machine_code = is_needed.then(MachineCode::of_this_program).transpose()?;
     let row = |(cipher, backend)| row(&program, cipher, backend, machine_code.as_ref());
     let mut rows = backends.into_par_iter().map(row).collect::<Result<Vec<_>>>()?;
-    let parts: Vec<_> =
-        parts::all().into_iter().filter(|part| part.name.contains(filter)).collect();
     let row_of = |part| row_of(&program, &part);
     rows.extend(parts.into_par_iter().map(row_of).collect::<Result<Vec<_>>>()?);
     rows.extend(machine_code.into_iter().flat_map(MachineCode::into_rows));
@@ -73,9 +82,8 @@ fn row(
         return Ok(row(reason.to_string(), Verdict::NotHere, Vec::new()));
     }
     if is_here.is_ok() {
-        let said = Said::read(&run(&program.stripped, &name)?);
+        let (said, verdict) = program.judged(&name, |said| judge(backend.constant_time, said))?;
         if said.unavailable.is_none() || !is_beyond {
-            let verdict = judge(backend.constant_time, &said);
             let details = program.details(&name, verdict)?;
             return Ok(row(said.shown(), verdict, details));
         }
@@ -87,9 +95,8 @@ fn row(
 
 /// The row of a part.
 fn row_of(program: &Program, part: &Part) -> Result<Row> {
-    let said = Said::read(&run(&program.stripped, &part.name)?);
     let claim = part.claim;
-    let verdict = judge_part(claim, &said);
+    let (said, verdict) = program.judged(&part.name, |said| judge_part(claim, said))?;
     let details = program.details(&part.name, verdict)?;
     let name = part.name.clone();
     Ok(Row { name, claim, how: "valgrind", found: said.shown(), verdict, details })
@@ -100,6 +107,8 @@ fn row_of(program: &Program, part: &Part) -> Result<Row> {
 struct Program {
     path: PathBuf,
     stripped: PathBuf,
+    /// What trials said that were run together, by their names.
+    said: HashMap<String, Said>,
 }
 
 impl Program {
@@ -109,7 +118,26 @@ impl Program {
         let status = Command::new("strip").arg("-o").arg(&stripped).arg(&path).status();
         let is_there = status.is_ok_and(|status| status.success());
         let stripped = if is_there { stripped } else { path.clone() };
-        Ok(Self { path, stripped })
+        Ok(Self { path, stripped, said: HashMap::new() })
+    }
+
+    /// Runs the trials of these names, several together.
+    fn with_trials(self, names: &[String]) -> Result<Self> {
+        let run = |names: &[String]| Ok(Said::read_all(&run(&self.stripped, names)?));
+        let said = names.par_chunks(TOGETHER).map(run).collect::<Result<Vec<_>>>()?;
+        Ok(Self { said: said.into_iter().flatten().collect(), ..self })
+    }
+
+    /// What a trial says, and whether that is what it claims: alone, where it is not so in company.
+    fn judged(&self, name: &str, judge: impl Fn(&Said) -> Verdict) -> Result<(Said, Verdict)> {
+        if let Some(said) = self.said.get(name)
+            && judge(said) != Verdict::Wrong
+        {
+            return Ok((said.clone(), judge(said)));
+        }
+        let said = Said::read(&run(&self.stripped, &[name.to_owned()])?);
+        let verdict = judge(&said);
+        Ok((said, verdict))
     }
 
     /// What valgrind says of a trial whose claim is wrong.
@@ -117,16 +145,16 @@ impl Program {
         if verdict != Verdict::Wrong {
             return Ok(Vec::new());
         }
-        Ok(first_lines(&run(&self.path, name)?))
+        Ok(first_lines(&run(&self.path, &[name.to_owned()])?))
     }
 }
 
-fn run(program: &Path, name: &str) -> Result<Output> {
+fn run(program: &Path, names: &[String]) -> Result<Output> {
     let options = ["--quiet", "--leak-check=no", "--error-limit=no", "--num-callers=20"];
     Command::new("valgrind")
         .args(options)
         .arg(program)
-        .args(["--trial", name])
+        .args(names.iter().flat_map(|name| ["--trial", name]))
         .output()
         .context("valgrind does not start: apt-get install valgrind")
 }
@@ -137,7 +165,7 @@ fn first_lines(output: &Output) -> Vec<String> {
 }
 
 /// What a trial printed.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Said {
     trips: Vec<String>,
     unavailable: Option<String>,
@@ -150,6 +178,21 @@ impl Said {
         let said = Self::parse(&String::from_utf8_lossy(&output.stdout));
         let steps = said.steps.filter(|_| output.status.success());
         Self { steps, ..said }
+    }
+
+    /// The same of several trials, by their names; nothing where one of them failed.
+    fn read_all(output: &Output) -> HashMap<String, Self> {
+        if !output.status.success() {
+            return HashMap::new();
+        }
+        Self::parse_all(&String::from_utf8_lossy(&output.stdout))
+    }
+
+    fn parse_all(text: &str) -> HashMap<String, Self> {
+        let start = format!("{TRIAL}\t");
+        let trials = text.split(&start).skip(1);
+        let named = trials.filter_map(|trial| trial.split_once('\n'));
+        named.map(|(name, said)| (name.to_owned(), Self::parse(said))).collect()
     }
 
     fn parse(text: &str) -> Self {
@@ -208,6 +251,16 @@ mod tests {
     const LOOKS_UP: ConstantTime = ConstantTime::No("it looks up");
     const KEY_TRIPS: &str = "trips\tkey: 3 in key schedule\n";
     const DATA_TRIPS: &str = "trips\tdata: 16 in ECB encrypt, 1 blocks\n";
+
+    #[test]
+    fn trials_of_a_process_are_told_apart() {
+        let text = format!("trial\ta/one\ndone\t3\ntrial\ta/two\n{KEY_TRIPS}done\t4\ntrial\tb\n");
+        let all = Said::parse_all(&text);
+        assert_eq!(all.len(), 3);
+        assert_eq!((all["a/one"].steps, all["a/one"].trips.len()), (Some(3), 0));
+        assert_eq!((all["a/two"].steps, all["a/two"].trips.len()), (Some(4), 1));
+        assert_eq!(all["b"], Said::default(), "it did not end");
+    }
 
     #[test]
     fn claims_are_judged() {
