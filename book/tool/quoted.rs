@@ -14,8 +14,8 @@
 //! | `{{#cell RECORD / ROW / COLUMN}}` | what stands in a table of a record, see [`cells`] |
 //!
 //! A figure is of the newest record that has it, for the longest data there, without transfers, and leads to that
-//! record; two that are compared are of the newest record that has both, where one has. A place may follow the mode, as
-//! in the headings of reports: `CTR, GPU, resident, a minute without a pause`. What is on a device is of the card of
+//! record; two that are compared are of the newest record that has both, where one has. A place may follow the mode, or the
+//! messages, as in the headings of reports: `CTR, GPU, resident, a minute without a pause`. What is on a device is of the card of
 //! [`figures`](crate::figures).
 
 use std::{fmt::Write as _, ops::Range};
@@ -62,6 +62,14 @@ const DENSE: &str = "<div class=\"dense\">";
 
 /// Places that are named behind a mode.
 const PLACES: [Place; 3] = [Place::Sustained, Place::EndToEnd, Place::Pinned];
+
+/// A text without the place at its end, and that place, if one is named.
+fn placed(text: &str) -> (&str, Option<Place>) {
+    let named = PLACES.into_iter().find_map(|place| {
+        Some((text.strip_suffix(place.name())?.trim_end().strip_suffix(',')?, Some(place)))
+    });
+    named.unwrap_or((text, None))
+}
 
 /// A directive: where it stands, what it is, and what it asks for.
 struct Asked<'a> {
@@ -140,10 +148,7 @@ fn keyed(text: &str) -> Option<(&str, usize, &str)> {
 impl<'a> Which<'a> {
     fn of(text: &'a str) -> Option<Self> {
         let (cipher, key_bits, rest) = keyed(text)?;
-        let named = PLACES.into_iter().find_map(|place| {
-            Some((rest.strip_suffix(place.name())?.trim_end().strip_suffix(',')?, Some(place)))
-        });
-        let (rest, place) = named.unwrap_or((rest, None));
+        let (rest, place) = placed(rest);
         let (work, backend) = WORKS.into_iter().find_map(|work| {
             Some((work, rest.strip_suffix(&work.to_string())?.strip_suffix(' ')?.trim()))
         })?;
@@ -228,15 +233,18 @@ fn cycles(records: &[Record], what: &str, up: &str) -> Option<String> {
     Some(link(&format!("{:.2}", figure.cycles_per_byte()?), record, up))
 }
 
-/// Gbit/s of a batch, as `aes-128 CTR, 10000 of 35000`: the number of messages, and the bytes of each.
+/// Gbit/s of a batch, as `aes-128 CTR, 10000 of 35000`: the number of messages, and the bytes of each. They are on the
+/// device, if no place follows.
 fn batch(records: &[Record], what: &str, up: &str) -> Option<String> {
     let (cipher, bits, rest) = keyed(what)?;
     let (work, sizes) = rest.split_once(", ")?;
+    let (sizes, place) = placed(sizes);
+    let place = place.unwrap_or(Place::Resident);
     let (count, bytes) = sizes.split_once(" of ")?;
     let [count, bytes] = [count, bytes].map(|number| number.trim().parse().ok());
     let (count, bytes): (usize, usize) = (count?, bytes?);
     let of = |m: &&Figure| {
-        (&*m.cipher, m.key_bits, m.place) == (cipher, bits, Place::Resident)
+        (&*m.cipher, m.key_bits, m.place) == (cipher, bits, place)
             && (m.count, m.bytes) == (count, count * bytes)
             && m.work.to_string() == work
     };
@@ -345,9 +353,10 @@ mod tests {
                 ],
             ),
         ];
-        let batch = Figure { count: 10, ..of("", Place::Resident, 10_000, 1e-3) };
+        let batch = |place, seconds| Figure { count: 10, ..of("", place, 10_000, seconds) };
         if let Some(data) = &mut records[2].data {
-            data.add(Part::Batches, [batch]);
+            let places = [batch(Place::Resident, 1e-3), batch(Place::Pinned, 4e-3)];
+            data.add(Part::Batches, places);
         }
         records
     }
@@ -368,6 +377,7 @@ mod tests {
             ("{{#reached AES-128 tables / aes-128 cuda-b CTR}}", at("a", "34%")),
             ("{{#part aes-128 cuda-b CTR / aes-128 cuda-a CTR}}", at("a", "50%")),
             ("{{#batch aes-128 CTR, 10 of 1000}}", at("a", "0.08")),
+            ("{{#batch aes-128 CTR, 10 of 1000, GPU, pinned memory}}", at("a", "0.02")),
             ("{{#times aes-128 cuda-a CTR / aes-128 cuda-b CTR}}", at("a", "2.00&nbsp;times")),
             (r"\{{#figure aes-128 cuda-c CTR}}", r"\{{#figure aes-128 cuda-c CTR}}".to_owned()),
         ] {
