@@ -34,7 +34,7 @@ pub(super) struct Accepted {
 }
 
 impl Plan {
-    /// Of no jobs yet, with room for so many.
+    /// Of no jobs yet, with room for this number.
     pub(super) fn with_room(cuts: Cuts, jobs: usize) -> Self {
         Self {
             cuts,

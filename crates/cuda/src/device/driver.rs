@@ -131,7 +131,7 @@ pub(crate) trait Driver: Debug + Send + Sync {
         None
     }
 
-    /// The range of pinned memory, which is not ours, that has so many bytes from `start` on: then copies pass it
+    /// The range of pinned memory, which is not ours, that has `length` bytes from `start` on: then copies pass it
     /// fastest.
     fn pinned_range(&self, start: *const u8, length: usize) -> Option<Range<usize>> {
         let _ = (start, length);

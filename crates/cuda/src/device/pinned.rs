@@ -128,7 +128,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Where kernels find so many bytes, if all of them are in it. They are read and written without another reference.
+    /// Where kernels find `length` bytes, if all of them are in it. They are read and written without another reference.
     pub(crate) fn address(&self, start: *const u8, length: usize) -> Option<u64> {
         let start = start.expose_provenance();
         let is_inside = self.range.contains(&start) && length <= self.range.end - start;
@@ -144,7 +144,7 @@ impl Device {
         is_pinned(data) || self.driver().pinned_range(data.as_ptr(), data.len()).is_some()
     }
 
-    /// The pinned range that has so many bytes from `start` on, if kernels reach it.
+    /// The pinned range that has `length` bytes from `start` on, if kernels reach it.
     pub(crate) fn reach(&self, start: *const u8, length: usize) -> Option<Reach> {
         let own = RANGES.around(start as usize, length);
         let range = own.or_else(|| self.driver().pinned_range(start, length))?;
@@ -165,7 +165,7 @@ impl Ranges {
         self.lock().remove(&start);
     }
 
-    /// The one that has so many bytes from an address on.
+    /// The one that has `length` bytes from an address on.
     fn around(&self, start: usize, length: usize) -> Option<Range<usize>> {
         let ranges = self.lock();
         let (&first, &bytes) = ranges.range(..=start).next_back()?;

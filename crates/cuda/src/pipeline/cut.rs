@@ -53,7 +53,7 @@ impl Crew {
         Self { threads, lanes: LANES, longest: LONGEST_PIECE }
     }
 
-    /// For jobs that the host describes and does not copy: so many threads, as far as there may be, with enough lanes to
+    /// For jobs that the host describes and does not copy: this number of threads, as far as there may be, with enough lanes to
     /// fill the bus.
     pub(crate) fn describing(device: &Device, threads: usize) -> Self {
         let Self { threads, .. } = Self::most(device).of_at_most(threads.max(1));
