@@ -152,7 +152,9 @@ impl BatchFamily {
             if room <= usual {
                 add(group.len(), room);
             } else {
-                group.iter().for_each(|job| add(1, self.most(job)));
+                for job in group {
+                    add(1, self.most(job));
+                }
             }
         }
         parts

@@ -31,6 +31,9 @@ pub(crate) struct Lane {
     pinned: Option<PinnedBuffer>,
 }
 
+/// A place on a lane, and memory of the caller's that is copied straight from or to there.
+pub(crate) type Straight = (usize, NonNull<[u8]>);
+
 /// What a piece uses of a lane, in bytes from its start.
 #[derive(Clone, Debug)]
 pub(crate) struct Extent {
@@ -177,7 +180,7 @@ impl Lent<'_> {
         extent: Extent,
         fill: impl FnOnce(&mut [u8]),
         work: impl FnOnce(&Stream, u64) -> Result<(), Error>,
-        [ins, outs]: [&[(usize, NonNull<[u8]>)]; 2],
+        [ins, outs]: [&[Straight]; 2],
     ) -> Result<(), Error> {
         let device = self.lane.as_ref().map(|lane| lane.buffer.device().clone());
         let (all, length) = (extent.all, self.bytes);
