@@ -4,7 +4,7 @@
 use anyhow::{Result, ensure};
 
 use crate::command::{
-    apt_install, built_quickly, cargo, command, one_line, output, run, rustup, setting,
+    apt_install, built_quickly, cargo, command, one_line, output, run, rustup, setting, target,
 };
 
 /// Machines of 64 bits run its programs without an emulator.
@@ -29,7 +29,8 @@ pub(crate) fn check() -> Result<()> {
         setting(&mut test, &package, "overflow-checks", true);
         test.arg(format!("--package={package}"));
     }
-    run(&mut test)
+    // A folder of its own, so that it waits for no other build, nor they for it.
+    run(test.env("CARGO_TARGET_DIR", target().join("narrow")))
 }
 
 /// The target's libraries, and a C compiler's, with which it links.
