@@ -214,6 +214,17 @@ impl BatchFamily {
         })
     }
 
+    /// Checks messages and cuts them into items as suits the device, with the hash that is its own.
+    fn plan_for<'m>(
+        &self,
+        device: &Device,
+        messages: impl ExactSizeIterator<Item = Message<'m>> + Clone,
+    ) -> Result<Plan, Error> {
+        let by_matrices = HashFamily::of(device.properties()) != HashFamily::Tables;
+        let lengths = messages.clone().map(|message| message.length);
+        Ok(self.plan(self.cuts(device, by_matrices, lengths)?, messages))
+    }
+
     /// Checks messages and cuts them into items.
     fn plan<'m>(&self, cuts: Cuts, messages: impl ExactSizeIterator<Item = Message<'m>>) -> Plan {
         let mut plan = Plan::with_room(cuts, messages.len());

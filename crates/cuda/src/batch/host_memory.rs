@@ -33,7 +33,7 @@ use super::{
     words::Ends,
 };
 use crate::{
-    Device, Error, HashFamily, Stream,
+    Device, Error, Stream,
     device::pinned::Reach,
     pipeline::{self, Crew, Extent, Lent, Piece},
 };
@@ -276,15 +276,6 @@ enum Way {
 }
 
 impl Part<'_, '_> {
-    /// Checks the jobs and cuts them.
-    fn plan(&self) -> Result<Plan, Error> {
-        let Call { family, device, .. } = *self.call;
-        let by_matrices = HashFamily::of(device.properties()) != HashFamily::Tables;
-        let lengths = self.jobs.iter().map(|job| job.data.len());
-        let cuts = family.cuts(device, by_matrices, lengths)?;
-        Ok(family.plan(cuts, self.jobs.iter().map(message)))
-    }
-
     /// Where messages start in the data of a lane, one behind the other, and where the last one ends.
     fn starts(&self, accepted: &[Accepted]) -> (Vec<usize>, usize) {
         let mut end = 0;
@@ -389,11 +380,12 @@ impl Piece for Part<'_, '_> {
     }
 
     fn start(&mut self, lane: &mut Lent<'_>) -> Result<(), Error> {
-        let mut plan = self.plan()?;
+        let Call { family, device, .. } = *self.call;
+        let mut plan = family.plan_for(device, self.jobs.iter().map(message))?;
         let (starts, data_bytes) = self.starts(&plan.accepted);
         let way = self.way(&mut plan, &starts);
         let is_staged = matches!(way, Way::Staged);
-        let Self { call, jobs, placed, .. } = self;
+        let Self { jobs, placed, .. } = self;
         let layout = plan.layout();
         let data_at = layout.described_bytes();
         let made_at = data_at + data_bytes;
@@ -419,7 +411,6 @@ impl Piece for Part<'_, '_> {
             let (parameters, lists) = layout.at(described, made, &plan.items);
             let data = address + data_at as u64;
             let parameters = Parameters { input: data, output: data, ..parameters };
-            let Call { device, family, .. } = *call;
             let (stream, program, cuts) = (stream.handle, family.program, plan.cuts);
             Launches { device, stream, program, cuts, parameters, lists: &lists }.start()
         };

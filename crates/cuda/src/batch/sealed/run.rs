@@ -11,7 +11,7 @@ use super::{
     regions::is_aligned,
 };
 use crate::{
-    Error, HashFamily, Stream, TransferError,
+    Error, Stream, TransferError,
     batch::{
         Cuts, Launches, Lists, Message, Parameters, RESULT_BYTES, RIGHT, plan::Plan, words::BLOCK,
     },
@@ -100,15 +100,10 @@ impl<'a, 'm, E: Send> Run<'a, 'm, E> {
 
     /// Checks the messages and cuts them.
     fn plan(&self) -> Result<Plan, Error> {
-        let Call { family, .. } = self.call;
-        let device = self.call.device();
-        let by_matrices = HashFamily::of(device.properties()) != HashFamily::Tables;
-        let lengths = self.messages.iter().map(|message| message.length);
-        let cuts = family.cuts(device, by_matrices, lengths)?;
         let counters = self.counters();
         let mut tags = self.no_tags();
         let modes = self.modes(&counters, &mut tags);
-        let mut plan = family.plan(cuts, self.described(&modes));
+        let mut plan = self.call.family.plan_for(self.call.device(), self.described(&modes))?;
         match plan.failures.pop() {
             Some(failure) => Err(Error::Data(failure.error)),
             None => Ok(plan),
@@ -135,7 +130,7 @@ impl<'a, 'm, E: Send> Run<'a, 'm, E> {
     fn described<'s>(
         &'s self,
         modes: &'s [JobMode<'s>],
-    ) -> impl ExactSizeIterator<Item = Message<'s>> {
+    ) -> impl ExactSizeIterator<Item = Message<'s>> + Clone {
         let describe = |(message, mode): (&'s SealedMessage<'m>, _)| Message {
             key: message.key,
             mode,

@@ -78,6 +78,19 @@ impl Message {
     }
 }
 
+/// Jobs of messages, each with its text, in place.
+fn jobs<'a>(
+    messages: &'a mut [Message],
+    texts: impl IntoIterator<Item = &'a mut [u8]>,
+) -> Vec<Job<'a>> {
+    let job = |(message, text): (&'a mut Message, _)| Job {
+        key: &super::KEY,
+        mode: message.mode(),
+        data: JobData::from(text),
+    };
+    messages.iter_mut().zip(texts).map(job).collect()
+}
+
 /// All modes, short and long messages and one of no bytes, and one with a wrong tag.
 pub(super) fn messages() -> Vec<Message> {
     let lengths = [(0, 48), (1, 80), (2, 1500), (3, 37), (4, 64), (5, 160), (7, 100), (6, 900)];
@@ -157,12 +170,7 @@ fn batches_in_host_memory_name_what_is_incomplete() {
             let model = Model::roomy(fault(call));
             let mut tried = messages.clone();
             let mut texts: Vec<_> = tried.iter().map(|message| message.input.clone()).collect();
-            let jobs = tried.iter_mut().zip(&mut texts).map(|(message, text)| Job {
-                key: &super::KEY,
-                mode: message.mode(),
-                data: JobData::from(text.as_mut_slice()),
-            });
-            let mut jobs: Vec<_> = jobs.collect();
+            let mut jobs = jobs(&mut tried, texts.iter_mut().map(Vec::as_mut_slice));
             let outcome = family.run_host_memory_in_parts(&model.device(), part, &mut jobs);
             drop(jobs);
             let outcome = outcome.expect("the device fits");
@@ -234,12 +242,7 @@ fn batches_in_pinned_memory_name_what_is_incomplete() {
             let mut tried = messages.clone();
             let Ok(mut pinned) = Pinned::new(&device, &messages) else { continue };
             let texts = pinned.texts(&messages);
-            let jobs = tried.iter_mut().zip(texts).map(|(message, text)| Job {
-                key: &super::KEY,
-                mode: message.mode(),
-                data: JobData::from(text),
-            });
-            let mut jobs: Vec<_> = jobs.collect();
+            let mut jobs = jobs(&mut tried, texts);
             let outcome = family.run_host_memory(&device, &mut jobs);
             drop(jobs);
             let outcome = outcome.expect("the device fits");
@@ -278,12 +281,7 @@ fn a_fleet_runs_messages_in_pinned_memory_again() {
         let fleet = FAMILIES[0].fleet(&devices).expect("they fit");
         let mut tried = messages.clone();
         let mut pinned = Pinned::new(&devices[0], &messages).expect("no fault");
-        let jobs = tried.iter_mut().zip(pinned.texts(&messages)).map(|(message, text)| Job {
-            key: &super::KEY,
-            mode: message.mode(),
-            data: JobData::from(text),
-        });
-        let mut jobs: Vec<_> = jobs.collect();
+        let mut jobs = jobs(&mut tried, pinned.texts(&messages));
         let (outcome, _) = fleet.run_in_parts(400, 3, &mut jobs);
         drop(jobs);
         let failed: Vec<_> = outcome.failures().iter().map(|failure| failure.job).collect();
@@ -301,12 +299,7 @@ fn a_fleet_runs_messages_in_pinned_memory_again() {
 fn run_in_host_memory(device: &Device, part: usize, messages: &[Message], what: &str) {
     let mut tried = messages.to_vec();
     let mut texts: Vec<_> = tried.iter().map(|message| message.input.clone()).collect();
-    let jobs = tried.iter_mut().zip(&mut texts).map(|(message, text)| Job {
-        key: &super::KEY,
-        mode: message.mode(),
-        data: JobData::from(text.as_mut_slice()),
-    });
-    let mut jobs: Vec<_> = jobs.collect();
+    let mut jobs = jobs(&mut tried, texts.iter_mut().map(Vec::as_mut_slice));
     let outcome = FAMILIES[0].run_host_memory_in_parts(device, part, &mut jobs);
     drop(jobs);
     let outcome = outcome.expect("the device fits");
