@@ -9,6 +9,8 @@ namespace {
 
 typedef ConflictFree<4, true> Encryption;
 typedef ConflictFree<4, false> Decryption;
+// A single table: a key is soon expanded, and filling more would take as long.
+typedef ConflictFree<1, true> KeyTables;
 
 // The rows of a session: round keys, of AES-256 most, then how many rounds there are.
 constexpr u32 ROUNDS_ROW = 15;
@@ -152,31 +154,54 @@ DEVICE void keep(const Session &session, bool inverse, u32 i, u32 rounds, Block1
     session.row(inverse ? rounds - i : i) = key;
 }
 
-template <u32 size>
-DEVICE void expand_key(const Encryption &tables, const KeyOf &key, const Session &session,
+template <u32 size, bool keeps, class Tables>
+DEVICE void expand_key(const Tables &tables, const KeyOf &key, const Session &session,
                        TwoBlocks &two) {
-    const bool inverse = key.is_inverse();
-    session.row(ROUNDS_ROW) = make_uint4(size + 6, 0, 0, 0);
+    const bool inverse = is_decrypted(key.mode), reads = inverse || key.mode == MODE_CBC_ENCRYPT;
+    if (keeps && reads) session.row(ROUNDS_ROW) = make_uint4(size + 6, 0, 0, 0);
     every_round_key<size>(tables, key.words, [&](u32 i, Block16 round_key) {
-        keep(session, inverse, i, size + 6, round_key);
+        if (keeps && reads) keep(session, inverse, i, size + 6, round_key);
         if (is_gcm(key.mode)) add_round(tables, two.blocks, i, size + 6, round_key);
     });
+}
+
+// All lanes make all round keys, which takes no longer, and share writing them.
+template <u32 size, class Keys>
+DEVICE void stage_keys(const Encryption &tables, const KeyOf &key, const Keys &keys, u32 lane,
+                       u32 lanes) {
+    every_round_key<size>(tables, key.words, [&](u32 i, Block16 round_key) {
+        if (i % lanes == lane) keys.set(i, round_key);
+    });
+    if (lane == 0) keys.set(ROUNDS_ROW, make_uint4(size + 6, 0, 0, 0));
 }
 
 // What kernels/batch/entry.cuh wants of a cipher.
 struct AesBatch {
     typedef ::Encryption Encryption;
     typedef ::Decryption Decryption;
+    typedef ::KeyTables KeyTables;
     typedef LastByteRounds Counters;
     typedef SlicedRounds Sliced;
     static constexpr u32 KEY_ROWS = ROUNDS_ROW + 1;
+    // An AES key is expanded in the time in which its round keys would be read.
+    static constexpr bool OPENS_SESSIONS = true;
 
-    // The two blocks go through the rounds while round keys are made.
-    static DEVICE void expand(const Encryption &tables, const KeyOf &key, const Session &session,
+    // The two blocks go through the rounds while round keys are made. Kernels that decrypt, or chain, read what is kept.
+    template <bool keeps, class Tables>
+    static DEVICE void expand(const Tables &tables, const KeyOf &key, const Session &session,
                               TwoBlocks &two) {
-        if (key.bytes == 16) expand_key<4>(tables, key, session, two);
-        else if (key.bytes == 24) expand_key<6>(tables, key, session, two);
-        else expand_key<8>(tables, key, session, two);
+        if (key.bytes == 16) expand_key<4, keeps>(tables, key, session, two);
+        else if (key.bytes == 24) expand_key<6, keeps>(tables, key, session, two);
+        else expand_key<8, keeps>(tables, key, session, two);
+    }
+
+    template <class Keys>
+    static DEVICE void stage(const Encryption &tables, const BatchJob &job, const Session &,
+                             const Keys &keys, u32 lane, u32 lanes) {
+        const KeyOf key(job);
+        if (key.bytes == 16) stage_keys<4>(tables, key, keys, lane, lanes);
+        else if (key.bytes == 24) stage_keys<6>(tables, key, keys, lane, lanes);
+        else stage_keys<8>(tables, key, keys, lane, lanes);
     }
 
     template <u32 count, class Tables, class Keys>

@@ -131,6 +131,7 @@ DEVICE Block16 folded(Block16 key, bool is_inverse) {
 // What kernels/batch/entry.cuh wants of a cipher.
 struct AriaBatch : ExpandsFirst<AriaBatch> {
     typedef Tables Encryption;
+    typedef Tables KeyTables;
     typedef Tables Decryption;
     typedef LastByteRounds Counters;
     typedef NothingSliced Sliced;
@@ -140,7 +141,7 @@ struct AriaBatch : ExpandsFirst<AriaBatch> {
         // Of ek1 to ek4, ek5 to ek8 and so on.
         constexpr u32 ROTATIONS[5] = {128 - 19, 128 - 31, 61, 31, 19};
         const u32 rounds = key.bytes / 4 + 8;
-        const bool is_inverse = key.is_inverse();
+        const bool is_inverse = is_decrypted(key.mode);
         Block16 words[4];
         source_words(tables, key, words);
         session.row(ROUNDS_ROW) = make_uint4(rounds, 0, 0, 0);

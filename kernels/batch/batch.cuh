@@ -1,8 +1,8 @@
 // Batches: many messages in one call, each with its own key, IV, mode and length. What all their kernels
 // share: how a message is described, what is kept of it on the device, and who takes which.
 //
-// The host checks the descriptions, cuts messages into items and uploads both. A kernel expands every
-// key; then items are encrypted, decrypted and hashed, each by a few lanes or a warp:
+// The host checks the descriptions, cuts messages into items and uploads both. A kernel makes the sessions, unless the
+// one that encrypts does; items are encrypted, decrypted and hashed, each by a few lanes or a warp:
 //
 //   jobs        128 bytes each   what the host says: addresses, mode, key, IV
 //   sessions    336 bytes each   what is made of it: round keys, H, the counter, what hides the hash
@@ -26,7 +26,7 @@ struct BatchJob {
     u32 tag_bytes;
     u32 iv_bytes;        // of an IV of GCM that is to be hashed, which lies in the arena behind the
                          // associated data, at a multiple of 16; else zero
-    u32 long_number;     // among the messages that are hashed in pieces
+    u32 sequences;       // number of those of H (rows.cuh), or NO_SEQUENCES
     u32 padding;
 };
 // ANCHOR_END: job
@@ -76,11 +76,14 @@ namespace {
 // The place of a message that one thread hashes to the end.
 constexpr u32 WHOLE = 0xffffffff;
 
+// Of a message that is not hashed by matrices.
+constexpr u32 NO_SEQUENCES = 0xffffffff;
+
 // ANCHOR: session
 // What is made of a job: rows of blocks, one of each row for every job, so that neighbours among the jobs
 // are neighbours in memory. The round keys come first, as the cipher has them; ARIA-256 has most of them,
 // 17, and a row that says how many.
-constexpr u32 MOST_KEY_ROWS = 18, H_ROW = 18, MASK_ROW = 19, COUNTER_ROW = 20;
+constexpr u32 MOST_KEY_ROWS = 18, H_ROW = 18, MASK_ROW = 19, J0_ROW = 20;
 
 struct Session {
     Block16 *first;
@@ -92,17 +95,22 @@ struct Session {
     DEVICE Block16 &row(u32 i) const { return first[i * count]; }
     DEVICE Block16 h() const { return row(H_ROW); }          // of GCM, as an element
     DEVICE Block16 mask() const { return row(MASK_ROW); }    // J0, encrypted
-    DEVICE Block16 counter() const { return row(COUNTER_ROW); }  // of the first block of data
+    DEVICE Block16 j0() const { return row(J0_ROW); }        // of an IV that is hashed
 };
 // ANCHOR_END: session
 
 // Flag: sums of pieces are still to be multiplied by H.
 constexpr u64 WITHOUT_H = 1;
+// Flag: the kernel that encrypts makes the sessions, which nobody has read before.
+constexpr u64 OPENS_SESSIONS = 2;
 
 // What a result says of a tag that was found right.
 constexpr u32 RIGHT = 1;
 
 DEVICE bool is_gcm(u32 mode) { return mode >= MODE_GCM_ENCRYPT; }
+
+// Whether blocks are decrypted under the key, not encrypted.
+DEVICE bool is_decrypted(u32 mode) { return mode == MODE_ECB_DECRYPT || mode == MODE_CBC_DECRYPT; }
 
 // The ciphertext of a message of GCM.
 DEVICE const u8 *ciphertext(const BatchParameters &parameters, const BatchJob &job) {

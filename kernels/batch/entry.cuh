@@ -6,9 +6,13 @@
 //
 //   Encryption, Decryption   its tables of either direction, which a constructor fills in shared memory:
 //                            SHARED_BYTES of it
+//   KeyTables                those by which keys are expanded
 //   KEY_ROWS                 rows of a session that round keys take, in the order of the direction
-//   expand(tables, key, session, two)
-//                            writes them, and encrypts two blocks where the mode is GCM
+//   expand<keeps>(tables, key, session, two)
+//                            writes them, if it `keeps` any, and encrypts two blocks where the mode is GCM
+//   OPENS_SESSIONS           whether round keys of encryption are not in the session, but made anew for every item
+//   stage(tables, job, session, keys, lane, lanes)
+//                            puts them into `keys`, in shared memory: by one lane of those that share them
 //   run(tables, states, keys)
 //                            the cipher on a few blocks at once, which share the reads of round keys, in
 //                            the direction of tables and keys: `keys.key(i)` is row i, and `keys.count()`
@@ -24,7 +28,7 @@
 namespace {
 
 template <class Cipher>
-constexpr Launch KEYS_LAUNCH = {512, Cipher::Encryption::SHARED_BYTES, BLOCK_A_THREAD};
+constexpr Launch KEYS_LAUNCH = {512, Cipher::KeyTables::SHARED_BYTES, BLOCK_A_THREAD};
 
 // Blocks from one staged session to the next: an odd number, so that groups of lanes meet different banks.
 template <class Cipher>
@@ -74,13 +78,13 @@ DEVICE void crypt_item(const typename Cipher::Encryption &tables, const BatchPar
     const BatchJob &job = parameters.jobs[item.job];
     const Session session(parameters, item.job);
     const u32 lane = threadIdx.x % lanes;
-    keys.copy(session, lane, lanes);
+    Cipher::stage(tables, job, session, keys, lane, lanes);
     __syncwarp();
     const Text text(parameters, job, item.first);
     if (job.mode == MODE_ECB_ENCRYPT) {
         encrypt_item<Cipher>(tables, text, item, keys, lane, lanes);
     } else if (!is_refused(parameters, job.mode, item.job)) {
-        const Counter counter = counter_of(session.counter());
+        const Counter counter = first_counter(session, job);
         if (lanes == WARP) wide_ctr<Cipher>(tables, text, item, job.mode, counter, keys, sliced);
         else narrow_ctr<Cipher>(tables, text, item, job.mode, counter, keys);
     }
@@ -99,8 +103,11 @@ DEVICE void crypt_items(const BatchParameters &parameters, u8 *shared) {
     const typename Cipher::Sliced sliced(kept + Queue::BYTES + CRYPT_KEY_BYTES<Cipher>);
     const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const u64 warps = grid_threads() / WARP;
-    const SharedKeys<Cipher> of_warp = shared_keys<Cipher>(staged, warp * (WARP / GROUP));
     start_queue(next);
+    if (Cipher::OPENS_SESSIONS && parameters.flags & OPENS_SESSIONS) {
+        open_sessions<Cipher>(tables, parameters);
+    }
+    const SharedKeys<Cipher> of_warp = shared_keys<Cipher>(staged, warp * (WARP / GROUP));
     Queue queue = {next, 0};
     for (u64 i = queue.take_dealt(); i < parameters.count; i = queue.take_dealt()) {
         crypt_item<Cipher, WARP>(tables, parameters, parameters.items[i], of_warp, sliced);
@@ -158,9 +165,9 @@ DEVICE void chain_messages(const BatchParameters &parameters, u8 *shared) {
 #define BATCH_KERNELS(prefix, Cipher)                                             \
     KERNEL(prefix##_batch_keys, KEYS_LAUNCH<Cipher>, BatchParameters) {           \
         SHARED_TABLES(shared);                                                    \
-        const Cipher::Encryption tables(shared);                                  \
+        const Cipher::KeyTables tables(shared);                                   \
         for (u64 i = grid_thread(); i < parameters.count; i += grid_threads()) {  \
-            open_session<Cipher>(tables, parameters, i);                          \
+            open_session<Cipher, true>(tables, parameters, i);                    \
         }                                                                         \
     }                                                                             \
     KERNEL(prefix##_batch_crypt, CRYPT_LAUNCH<Cipher>, BatchParameters) {         \

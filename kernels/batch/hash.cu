@@ -1,5 +1,5 @@
-// Batches' hashes on any card: sequences of bits that matrices are made of, short messages by look-ups of
-// four bits, a thread each, and the end of messages that were hashed in pieces.
+// Batches' hashes on any card: short messages by look-ups of four bits, a thread each, and the end of messages that
+// were hashed in pieces.
 #include "rows.cuh"
 
 namespace {
@@ -106,13 +106,6 @@ constexpr u32 FINISH_WARPS = 4;
 constexpr Launch FINISH_LAUNCH = {FINISH_WARPS * WARP, FINISH_WARPS * POWER_WORDS * 4,
                                   {WARP, 1, false}};
 
-DEVICE void store_sequence(Block16 *to, const Sequence &made) {
-    UNROLL for (u32 i = 0; i < 2; i++) {
-        to[i] = make_uint4(made.words[4 * i], made.words[4 * i + 1], made.words[4 * i + 2],
-                           made.words[4 * i + 3]);
-    }
-}
-
 // Puts the sequence of `power` in shared memory; all lanes make the same, and what is there was read.
 DEVICE void make_power(u32 *shared, Block16 power) {
     const Sequence made = sequence(power);
@@ -137,21 +130,6 @@ DEVICE Block16 sum_of_pieces(const BatchParameters &parameters, const BatchItem 
 }
 
 }  // namespace
-
-// Writes the sequences of the powers of H of every message that is hashed by matrices, a thread a message.
-KERNEL(batch_sequences, LAUNCH, BatchParameters) {
-    for (u64 i = grid_thread(); i < parameters.count; i += grid_threads()) {
-        const u32 job = parameters.items[i].job;
-        Block16 *to = reinterpret_cast<Block16 *>(
-            parameters.sequences + u64(parameters.jobs[job].long_number) * SEQUENCE_WORDS);
-        const Block16 h = Session(parameters, job).h();
-        Block16 h16 = h;
-        ROLLED for (u32 s = 0; s < 4; s++) h16 = square(h16);
-        const Block16 h32 = square(h16);
-        const Block16 powers[KEPT] = {square(h32), product(h16, h32), h32, h16, h};
-        UNROLL for (u32 n = 0; n < KEPT; n++) store_sequence(to + 2 * n, sequence(powers[n]));
-    }
-}
 
 // Hashes short messages, or pieces of long ones, a thread each.
 KERNEL(batch_hash, HASH_LAUNCH, BatchParameters) {

@@ -210,7 +210,7 @@ DEVICE TwoRows sums_of_rows(const BatchParameters &parameters, const BatchItem &
 // Hashes item `i`: to the end where it is all of a message, whose sum is multiplied by H then.
 DEVICE void hash_piece(const BatchParameters &parameters, const BatchItem &item, u32 *powers) {
     const BatchJob &job = parameters.jobs[item.job];
-    const u32 *from = parameters.sequences + u64(job.long_number) * SEQUENCE_WORDS;
+    const u32 *from = sequences_of(parameters, job);
     const TwoRows sums = sums_of_rows(parameters, item, from, powers);
     const Rows by_h = rows_of_h(from, powers);
     Block16 sum = sum_of_rows(by_h, sums);

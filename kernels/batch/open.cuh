@@ -1,10 +1,11 @@
 // Sessions of a batch: what is made of a key and an IV before the data is looked at, by any cipher.
 #pragma once
+#include "rows.cuh"
 #include "session.cuh"
 
 namespace {
 
-// A key and what is done with it, read before anything is written.
+// A key and what is done with it, read before any of what is made of it is written.
 struct KeyOf {
     u32 words[8];  // in memory order; zeros where the key is shorter
     u32 bytes, mode;
@@ -14,11 +15,6 @@ struct KeyOf {
         const Block16 low = key[0], high = key[1];
         words[0] = low.x, words[1] = low.y, words[2] = low.z, words[3] = low.w;
         words[4] = high.x, words[5] = high.y, words[6] = high.z, words[7] = high.w;
-    }
-
-    // Whether blocks are decrypted under it.
-    DEVICE bool is_inverse() const {
-        return mode == MODE_ECB_DECRYPT || mode == MODE_CBC_DECRYPT;
     }
 };
 
@@ -39,11 +35,19 @@ struct TwoBlocks {
     Block16 blocks[2];
 };
 
-// For ciphers that do not encrypt these while they make round keys: `expand_key(tables, key, session)`
-// writes the session's rows, from which the blocks' round keys are read back.
+// For ciphers whose keys take long to expand, or that do not encrypt these while they make round keys:
+// `expand_key(tables, key, session)` writes the session's rows, from which round keys are read back.
 template <class Cipher>
 struct ExpandsFirst {
-    template <class Tables>
+    static constexpr bool OPENS_SESSIONS = false;
+
+    template <class Tables, class Keys>
+    static DEVICE void stage(const Tables &, const BatchJob &, const Session &session, const Keys &keys,
+                             u32 lane, u32 lanes) {
+        keys.copy(session, lane, lanes);
+    }
+
+    template <bool keeps, class Tables>
     static DEVICE void expand(const Tables &tables, const KeyOf &key, const Session &session,
                               TwoBlocks &two) {
         Cipher::expand_key(tables, key, session);
@@ -67,15 +71,14 @@ DEVICE Block16 hash_of_iv(const BatchParameters &parameters, const BatchJob &job
 }
 
 // ANCHOR: open_session
-// What is made of a job before its data is looked at.
-template <class Cipher>
-DEVICE void open_session(const typename Cipher::Encryption &tables,
-                         const BatchParameters &parameters, u64 number) {
+// What is made of a job before its data is looked at; `keeps` the round keys, or only what GCM needs.
+template <class Cipher, bool keeps, class Tables>
+DEVICE void open_session(const Tables &tables, const BatchParameters &parameters, u64 number) {
     static_assert(Cipher::KEY_ROWS <= MOST_KEY_ROWS, "the host has no room for so many");
     const BatchJob &job = parameters.jobs[number];
     const Session session(parameters, number);
-    const KeyOf key(job);
-    const u32 passes = job.iv_bytes > 0 ? 2 : 1;
+    if (!keeps && !is_gcm(job.mode)) return;
+    const u32 passes = keeps && job.iv_bytes > 0 ? 2 : 1;
     Block16 first = job.iv;
     TwoBlocks two = {{{}, first}};
     ROLLED for (u32 pass = 0; pass < passes; pass++) {
@@ -83,15 +86,25 @@ DEVICE void open_session(const typename Cipher::Encryption &tables,
             first = hash_of_iv(parameters, job, reversed(two.blocks[0]));
             two = {{{}, first}};
         }
-        Cipher::expand(tables, key, session, two);
+        Cipher::template expand<keeps>(tables, KeyOf(job), session, two);
     }
-    if (is_gcm(key.mode)) {
-        session.row(H_ROW) = reversed(two.blocks[0]);
+    if (is_gcm(job.mode)) {
+        const Block16 h = reversed(two.blocks[0]);
+        session.row(H_ROW) = h;
         session.row(MASK_ROW) = two.blocks[1];
-        first = further(counter_of(first), MODE_CTR32, 1).block();
+        if (passes > 1) session.row(J0_ROW) = first;
+        if (job.sequences != NO_SEQUENCES) write_sequences(sequences_of(parameters, job), h);
     }
-    session.row(COUNTER_ROW) = first;
 }
 // ANCHOR_END: open_session
+
+// The sessions of all jobs, by the warps that encrypt: 32 jobs a warp, spread over all thread blocks.
+template <class Cipher>
+DEVICE void open_sessions(const typename Cipher::Encryption &tables, const BatchParameters &parameters) {
+    const u64 number = u64(threadIdx.x / WARP) * gridDim.x + blockIdx.x;
+    for (u64 i = number * WARP + threadIdx.x % WARP; i < parameters.session_count; i += grid_threads()) {
+        open_session<Cipher, false>(tables, parameters, i);
+    }
+}
 
 }  // namespace

@@ -130,4 +130,28 @@ constexpr u32 ROWS = 16, ROW_BLOCKS = 4, UNIT = ROWS * ROW_BLOCKS;
 constexpr u32 POWERS = 4, AT_H = POWERS, KEPT = POWERS + 1;
 constexpr u32 SEQUENCE_WORDS = KEPT * KIND_WORDS;
 
+// The sequences of a message, which its number says.
+DEVICE u32 *sequences_of(const BatchParameters &parameters, const BatchJob &job) {
+    return parameters.sequences + u64(job.sequences) * SEQUENCE_WORDS;
+}
+
+// Writes those of the powers of `h`, one after the other: H, H^16, H^32, H^64, each by squaring, and H^48.
+DEVICE void write_sequences(u32 *sequences, Block16 h) {
+    Block16 power = h, h16 = h, h32 = h;
+    ROLLED for (u32 n = 0; n < KEPT; n++) {
+        const Sequence made = sequence(power);
+        const u32(&words)[KIND_WORDS] = made.words;
+        Block16 *to = reinterpret_cast<Block16 *>(sequences + (n < 3 ? AT_H - n : n - 3) * KIND_WORDS);
+        to[0] = make_uint4(words[0], words[1], words[2], words[3]);
+        to[1] = make_uint4(words[4], words[5], words[6], words[7]);
+        if (n == 3) {
+            power = product(h16, h32);
+            continue;
+        }
+        ROLLED for (u32 s = 0; s < (n == 0 ? 4 : 1); s++) power = square(power);
+        if (n == 0) h16 = power;
+        if (n == 1) h32 = power;
+    }
+}
+
 }  // namespace

@@ -18,6 +18,7 @@ struct StagedKeys {
         for (u32 i = lane; i < rows; i += lanes) blocks[i * stride] = session.row(i);
     }
 
+    DEVICE void set(u32 i, Block16 key) const { blocks[i * stride] = key; }
     DEVICE Block16 key(u32 i) const { return blocks[i * stride]; }
     // The number that the last row begins with, where the cipher keeps one there.
     DEVICE u32 count() const { return blocks[(rows - 1) * stride].x; }
@@ -59,6 +60,13 @@ struct Text {
         store_part(to, block, rest);
     }
 };
+
+// The counter of a message's first block of data. Only an IV that is hashed needs the session for it.
+DEVICE Counter first_counter(const Session &session, const BatchJob &job) {
+    Block16 first = job.iv_bytes > 0 ? session.j0() : job.iv;
+    first.w = byte_swap(byte_swap(first.w) + is_gcm(job.mode));
+    return counter_of(first);
+}
 
 // Whether a message of GCM is to be left as it is: its tag was found wrong.
 DEVICE bool is_refused(const BatchParameters &parameters, u32 mode, u32 job) {

@@ -160,6 +160,7 @@ DEVICE void write_rows(const Block16 (&sources)[4], bool is_inverse, const Sessi
 // What kernels/batch/entry.cuh wants of a cipher.
 struct CamelliaBatch : ExpandsFirst<CamelliaBatch> {
     typedef Tables Encryption;
+    typedef Tables KeyTables;
     typedef Tables Decryption;
     typedef LastByteRounds Counters;
     typedef NothingSliced Sliced;
@@ -168,8 +169,8 @@ struct CamelliaBatch : ExpandsFirst<CamelliaBatch> {
     static DEVICE void expand_key(const Tables &tables, const KeyOf &key, const Session &session) {
         Block16 sources[4];
         source_words(tables, key, sources);
-        if (key.bytes == 16) write_rows<ShortKey>(sources, key.is_inverse(), session);
-        else write_rows<LongKey>(sources, key.is_inverse(), session);
+        if (key.bytes == 16) write_rows<ShortKey>(sources, is_decrypted(key.mode), session);
+        else write_rows<LongKey>(sources, is_decrypted(key.mode), session);
     }
 
     template <u32 count, class Keys>

@@ -105,6 +105,7 @@ DEVICE void run_rounds(const Schedule<encrypts> &schedule, Block16 (&blocks)[cou
 // direction, and how many there are.
 struct LeaBatch : ExpandsFirst<LeaBatch> {
     typedef Schedule<true> Encryption;
+    typedef Encryption KeyTables;
     typedef Schedule<false> Decryption;
     typedef NothingShared<LeaBatch> Counters;
     typedef NothingSliced Sliced;
@@ -132,7 +133,7 @@ struct LeaBatch : ExpandsFirst<LeaBatch> {
         Block16 rows[2] = {make_uint4(key.words[0], key.words[1], key.words[2], key.words[3]),
                            make_uint4(key.words[4], key.words[5], key.words[6], key.words[7])};
         const u32 words = key.bytes / 4;
-        if (key.is_inverse()) {
+        if (is_decrypted(key.mode)) {
             if (words == 4) to_the_end<4>(schedule, rows);
             else if (words == 6) to_the_end<6>(schedule, rows);
             else to_the_end<8>(schedule, rows);

@@ -10,13 +10,14 @@ typedef ConflictFreeFour<SeedBoxes> Tables;
 // What kernels/batch/entry.cuh wants of a cipher. A row of a session has the keys of two rounds.
 struct SeedBatch : ExpandsFirst<SeedBatch> {
     typedef Tables Encryption;
+    typedef Tables KeyTables;
     typedef Tables Decryption;
     typedef NothingShared<SeedBatch> Counters;
     typedef NothingSliced Sliced;
     static constexpr u32 KEY_ROWS = SEED_ROUNDS / 2;
 
     static DEVICE void expand_key(const Tables &tables, const KeyOf &key, const Session &session) {
-        const bool is_inverse = key.is_inverse();
+        const bool is_inverse = is_decrypted(key.mode);
         u32 a = byte_swap(key.words[0]), b = byte_swap(key.words[1]);
         u32 c = byte_swap(key.words[2]), d = byte_swap(key.words[3]);
         u32 constant = 0x9e3779b9;  // a part of the golden ratio

@@ -18,13 +18,14 @@ DEVICE u32 tau(const Tables &tables, u32 word) {
 // What kernels/batch/entry.cuh wants of a cipher. A row of a session has the keys of four rounds.
 struct Sm4Batch : ExpandsFirst<Sm4Batch> {
     typedef Tables Encryption;
+    typedef Tables KeyTables;
     typedef Tables Decryption;
     typedef NothingShared<Sm4Batch> Counters;
     typedef NothingSliced Sliced;
     static constexpr u32 KEY_ROWS = SM4_ROUNDS / 4;
 
     static DEVICE void expand_key(const Tables &tables, const KeyOf &key, const Session &session) {
-        const bool is_inverse = key.is_inverse();
+        const bool is_inverse = is_decrypted(key.mode);
         u32 k[4] = {byte_swap(key.words[0]) ^ 0xa3b1bac6, byte_swap(key.words[1]) ^ 0x56aa3350,
                     byte_swap(key.words[2]) ^ 0x677d9197, byte_swap(key.words[3]) ^ 0xb27022dc};
         u32 constant = 0x00070e15;  // CK: multiples of seven, a byte each

@@ -42,6 +42,8 @@ pub struct BatchProgram {
     pub(crate) decrypt: Kernel,
     /// CBC encryption.
     pub(crate) chain: Kernel,
+    /// Whether `crypt` makes what it needs itself.
+    pub(crate) opens_sessions: bool,
 }
 
 impl BatchProgram {
@@ -61,6 +63,13 @@ impl BatchProgram {
     #[must_use]
     pub const fn module(&self) -> &'static Module {
         self.keys.module()
+    }
+
+    /// Whether [`crypt`](Self::crypt) makes what it needs of keys itself, and, by a flag, all that
+    /// [`keys`](Self::keys) makes for the kernels behind it.
+    #[must_use]
+    pub const fn opens_sessions(&self) -> bool {
+        self.opens_sessions
     }
 
     /// Makes what every message needs of its key and IV.
@@ -108,6 +117,7 @@ pub static AES: BatchProgram = BatchProgram {
     crypt: kernel(&AES_BATCH, "aes_batch_crypt"),
     decrypt: kernel(&AES_BATCH, "aes_batch_decrypt"),
     chain: kernel(&AES_BATCH, "aes_batch_chain"),
+    opens_sessions: true,
 };
 
 /// ARIA, by four tables in every bank of shared memory.
@@ -118,6 +128,7 @@ pub static ARIA: BatchProgram = BatchProgram {
     crypt: kernel(&ARIA_BATCH, "aria_batch_crypt"),
     decrypt: kernel(&ARIA_BATCH, "aria_batch_decrypt"),
     chain: kernel(&ARIA_BATCH, "aria_batch_chain"),
+    opens_sessions: false,
 };
 
 /// Camellia, by four tables in every bank of shared memory.
@@ -128,6 +139,7 @@ pub static CAMELLIA: BatchProgram = BatchProgram {
     crypt: kernel(&CAMELLIA_BATCH, "camellia_batch_crypt"),
     decrypt: kernel(&CAMELLIA_BATCH, "camellia_batch_decrypt"),
     chain: kernel(&CAMELLIA_BATCH, "camellia_batch_chain"),
+    opens_sessions: false,
 };
 
 /// LEA, of which the round keys are made beside the rounds.
@@ -138,6 +150,7 @@ pub static LEA: BatchProgram = BatchProgram {
     crypt: kernel(&LEA_BATCH, "lea_batch_crypt"),
     decrypt: kernel(&LEA_BATCH, "lea_batch_decrypt"),
     chain: kernel(&LEA_BATCH, "lea_batch_chain"),
+    opens_sessions: false,
 };
 
 /// SEED, by four tables in every bank of shared memory.
@@ -148,6 +161,7 @@ pub static SEED: BatchProgram = BatchProgram {
     crypt: kernel(&SEED_BATCH, "seed_batch_crypt"),
     decrypt: kernel(&SEED_BATCH, "seed_batch_decrypt"),
     chain: kernel(&SEED_BATCH, "seed_batch_chain"),
+    opens_sessions: false,
 };
 
 /// SM4, by four tables in every bank of shared memory.
@@ -158,13 +172,11 @@ pub static SM4: BatchProgram = BatchProgram {
     crypt: kernel(&SM4_BATCH, "sm4_batch_crypt"),
     decrypt: kernel(&SM4_BATCH, "sm4_batch_decrypt"),
     chain: kernel(&SM4_BATCH, "sm4_batch_chain"),
+    opens_sessions: false,
 };
 
 /// All programs.
 pub static PROGRAMS: &[&BatchProgram] = &[&AES, &ARIA, &CAMELLIA, &LEA, &SEED, &SM4];
-
-/// Writes sequences of bits that the matrices of a hash key are made of.
-pub static SEQUENCES: Kernel = kernel(&BATCH_HASH, "batch_sequences");
 
 /// Hashes short messages, or pieces, a thread each.
 pub static HASH: Kernel = kernel(&BATCH_HASH, "batch_hash");
@@ -185,8 +197,7 @@ pub static GATHER: Kernel = kernel(&BATCH_MOVES, "batch_gather");
 pub static SCATTER: Kernel = kernel(&BATCH_MOVES, "batch_scatter");
 
 /// Those that every cipher needs.
-pub static COMMON_KERNELS: &[&Kernel] =
-    &[&SEQUENCES, &HASH, &FINISH, &SAVE, &MATRICES, &GATHER, &SCATTER];
+pub static COMMON_KERNELS: &[&Kernel] = &[&HASH, &FINISH, &SAVE, &MATRICES, &GATHER, &SCATTER];
 
 /// All of them.
 pub fn kernels() -> impl Iterator<Item = &'static Kernel> {

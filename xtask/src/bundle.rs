@@ -63,7 +63,7 @@ fn pack(folder: &Path, to: &Path) -> Result<()> {
 
 /// Builds these tests of the facade as users' builds are and finds their programs.
 fn test_programs() -> Result<Vec<PathBuf>> {
-    let mut build = command::workspace("test");
+    let mut build = command::usual("test");
     build.args(["--release", "--no-run"]).args(TESTS.map(|test| format!("--test={test}")));
     // Cargo names programs on standard error.
     let report = said(&mut build)?;

@@ -38,18 +38,19 @@ pub(crate) fn cargo() -> Command {
     command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// What is built where it is checked alone: wgpu takes minutes, and nothing else here wants it by default.
-const APART: &str = "lanecrypt-wgpu";
-
 /// A task of cargo over the whole workspace. What compiles anything in a profile of its own passes here:
 /// cargo unites the features that the selected packages ask for, so that each other selection would
 /// compile the ciphers once more.
 pub(crate) fn workspace(task: &str) -> Command {
     let mut cargo = cargo();
     cargo.args([task, "--workspace"]);
-    if task != "clippy" {
-        cargo.args(["--exclude", APART]);
-    }
+    cargo
+}
+
+/// The same without GPUs of any make, which users' builds are without.
+pub(crate) fn usual(task: &str) -> Command {
+    let mut cargo = workspace(task);
+    cargo.args(["--exclude", "lanecrypt-wgpu"]);
     cargo
 }
 
@@ -164,7 +165,7 @@ pub(crate) fn built(name: &str, features: &[&str]) -> Result<PathBuf> {
 
 /// The build of the programs as users get them.
 fn release(features: &[&str]) -> Command {
-    let mut build = workspace("build");
+    let mut build = usual("build");
     build.arg("--release").args(PROGRAMS.map(|program| format!("--bin={program}"))).args(AS_TESTS);
     build.args(features.iter().map(|feature| format!("--features=lanecrypt-benches/{feature}")));
     build
@@ -182,8 +183,8 @@ pub(crate) fn release_libraries() -> Command {
 const AS_TESTS: [&str; 1] = ["--test=texts"];
 
 /// What every call of cargo passes that builds or runs checks: so the tests' build of the Python module is
-/// the one that has a device everywhere.
-const CHECKED: [&str; 2] = ["--features", "lanecrypt-python/host-kernels"];
+/// the one that has a device everywhere, and ciphers are not compiled once more for GPUs of any make.
+const CHECKED: [&str; 2] = ["--features", "lanecrypt-python/host-kernels,lanecrypt/wgpu"];
 
 /// A task of cargo over the workspace in the one build that checks: the profile `dev`, which is optimised
 /// as users' builds are, and asserts.

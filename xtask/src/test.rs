@@ -7,7 +7,7 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     changed::Affected,
-    checks::examples,
+    checks::{examples, wgpu},
     command::{self, build_checked, checked, checking, command, output, root, run},
     judges, kernels,
     steps::{self, step},
@@ -30,6 +30,8 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
     let variables = || -> Result<Variables> {
         let mut variables = of(&judges)?.clone();
         variables.push((HOST_KERNELS, of(&library)?.into()));
+        // What a driver for the CPU computes takes long, and is tested by itself.
+        variables.push((wgpu::DRIVER, "none".into()));
         if std::env::var_os(EXPECT).is_none() {
             variables.push((EXPECT, of(&backends)?.into()));
         }

@@ -5,11 +5,10 @@
 //!
 //! ```text
 //! gather      a warp a message    brings it to the device               host memory that kernels reach
-//! keys        a thread a job      round keys, H, J0 encrypted
-//! sequences   a thread a message  what matrices of H are made of        long messages of GCM
+//! keys        a thread a job      round keys, H, J0 encrypted           but for what AES encrypts
 //! hash, finish                    are the tags right?                   GCM decryption
 //! save        a thread an item    the block before it                   ECB and CBC decryption
-//! crypt       a warp an item, or eight lanes                            CTR, GCM, ECB encryption
+//! crypt       a warp an item, or eight lanes: of AES round keys, too    CTR, GCM, ECB encryption
 //! decrypt     a warp an item                                            ECB and CBC decryption
 //! chain       a thread a message                                        CBC encryption
 //! hash, finish                    the tags                              GCM encryption
@@ -52,6 +51,8 @@ use crate::{
 
 /// Flag of the kernel that ends hashes: `WITHOUT_H` of `kernels/batch/batch.cuh`.
 const WITHOUT_H: u64 = 1;
+/// Flag of the kernel that encrypts: `OPENS_SESSIONS` there.
+const OPENS_SESSIONS: u64 = 2;
 /// What a result says of a right tag: `RIGHT` there.
 const RIGHT: u8 = 1;
 /// Items of a few lanes that a warp takes at once.
@@ -437,14 +438,15 @@ impl Launches<'_> {
         if is_moved {
             self.run_mover(&kernels::GATHER, all.over(sessions))?;
         }
-        self.run_kernel(program.keys(), all.over(sessions))?;
-        if self.cuts.by_matrices {
-            self.run_kernel(&kernels::SEQUENCES, all.over(lists.in_pieces))?;
+        let opens_inside = program.opens_sessions() && !lists.opens_first;
+        if !opens_inside {
+            self.run_kernel(program.keys(), all.over(sessions))?;
         }
         self.run_hashes(all, &lists.verified)?;
         self.run_kernel(&kernels::SAVE, all.over(lists.decrypted))?;
         let List { address: narrow, count: narrow_count } = lists.narrow;
-        let crypt = Parameters { narrow, narrow_count, ..all.over(lists.wide) };
+        let flags = if opens_inside { OPENS_SESSIONS } else { 0 };
+        let crypt = Parameters { narrow, narrow_count, flags, ..all.over(lists.wide) };
         self.run_kernel(program.crypt(), crypt)?;
         self.run_kernel(program.decrypt(), all.over(lists.decrypted))?;
         self.run_kernel(program.chain(), all.over(lists.chained))?;

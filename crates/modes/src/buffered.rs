@@ -2,10 +2,8 @@
 
 use core::{fmt, marker::PhantomData};
 
-use cipher::{
-    AlgorithmName, Array, Block, BlockSizeUser, InnerIvInit, Iv, IvSizeUser, common::InnerUser,
-};
-use lanecrypt_core::{ChainedMode, Direction, Error};
+use cipher::{AlgorithmName, Block, BlockSizeUser, InnerIvInit, Iv, IvSizeUser, common::InnerUser};
+use lanecrypt_core::{ChainedMode, Direction, Error, clear_bytes};
 
 use crate::{BlockEngine, Step, cfb};
 
@@ -117,8 +115,7 @@ impl<C: BlockSizeUser + AlgorithmName, S: Step> AlgorithmName for Buffered<C, S>
 impl<C: BlockSizeUser, S> Drop for Buffered<C, S> {
     fn drop(&mut self) {
         // Key stream.
-        self.block = Array::default();
-        core::hint::black_box(&mut self.block);
+        clear_bytes(&mut self.block);
     }
 }
 

@@ -3,10 +3,10 @@
 use core::fmt;
 
 use ::cipher::{
-    Array, Block, BlockSizeUser, InOutBuf, InnerIvInit, Iv, IvSizeUser, StreamCipher,
-    StreamCipherError, common::InnerUser,
+    Block, BlockSizeUser, InOutBuf, InnerIvInit, Iv, IvSizeUser, StreamCipher, StreamCipherError,
+    common::InnerUser,
 };
-use lanecrypt_core::{ChainedMode, Engine, Error};
+use lanecrypt_core::{ChainedMode, Engine, Error, clear_bytes};
 
 pub use ::cipher;
 
@@ -85,8 +85,7 @@ impl<C: Engine + BlockSizeUser> StreamCipher for Ofb<C> {
 impl<C: BlockSizeUser> Drop for Ofb<C> {
     fn drop(&mut self) {
         // Key stream.
-        self.block = Array::default();
-        core::hint::black_box(&mut self.block);
+        clear_bytes(&mut self.block);
     }
 }
 

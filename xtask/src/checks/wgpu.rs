@@ -5,9 +5,13 @@ use std::{fs, path::PathBuf};
 use anyhow::{Context, Result};
 
 use crate::{
-    command::{apt_install, built_quickly, cargo, run, target},
+    command::apt_install,
     test::EXPECT,
+    test_programs::{self, TestProgram},
 };
+
+/// What tells the loader of Vulkan which drivers there are: of one that is not there, none.
+pub(crate) const DRIVER: &str = "VK_ICD_FILENAMES";
 
 /// Where Debian's package says which drivers there are.
 const DRIVERS: &str = "/usr/share/vulkan/icd.d";
@@ -19,23 +23,19 @@ pub(crate) fn check() -> Result<()> {
         apt_install(&["mesa-vulkan-drivers"])?;
     }
     let driver = lavapipe().context("mesa-vulkan-drivers has no lavapipe")?;
-    // The builds have a folder of their own, so that they wait for no other one.
-    // Mesa's layer that chooses a device looks for a display, and says that there is none.
-    let test = |arguments: &[&str]| {
-        let mut test = cargo();
-        test.args(["test", "--quiet"]);
-        test.args(arguments);
-        run(built_quickly(&mut test)
-            .env(EXPECT, "wgpu-bitslice")
-            .env("VK_ICD_FILENAMES", &driver)
-            .env("NODEVICE_SELECT", "1")
-            .env("CARGO_TARGET_DIR", target().join("wgpu")))
+    let variables = vec![
+        (EXPECT, "wgpu-bitslice".into()),
+        (DRIVER, driver.into()),
+        // Mesa's layer that chooses a device looks for a display, and says that there is none.
+        ("NODEVICE_SELECT", "1".into()),
+    ];
+    let programs = test_programs::all()?;
+    let run = |options: &[&str], is_meant: fn(&TestProgram) -> bool| {
+        let programs = programs.iter().filter(|program| is_meant(program));
+        test_programs::run_all(programs, options, &variables)
     };
-    test(&["--package", "lanecrypt-wgpu"])?;
-    // Without CUDA's backends, which would be compiled once more for this.
-    let facade = ["--package", "lanecrypt", "--no-default-features", "--features", "wgpu"];
-    test(&[&facade[..], &["--test", "wgpu"]].concat())?;
-    test(&[&facade[..], &["--test", "conformance", "--", "::wgpu-bitslice"]].concat())
+    run(&[], |program| program.name == "lanecrypt_wgpu" || program.name == "wgpu")?;
+    run(&["::wgpu-bitslice"], |program| program.name == "conformance")
 }
 
 /// The description of the driver for the loader.

@@ -3,7 +3,7 @@
 use lanecrypt_core::batch::JobMode;
 use lanecrypt_kernels::batch::NARROW_BLOCKS;
 
-use super::words::{BLOCK, Item, WHOLE};
+use super::words::{BLOCK, Item, WHOLE, is_hashed};
 
 /// Counters that differ in their last byte alone.
 const RUN: u32 = 256;
@@ -13,6 +13,11 @@ const LEAST_PIECE: u32 = 64;
 const SHORT_BLOCKS: u32 = 128;
 /// Items that every warp, or thread, should have at least, so that the last ones end at about the same time.
 const TURNS: u64 = 8;
+/// The same of items that are encrypted: fewer, since each needs its round keys.
+const CRYPT_TURNS: u64 = 3;
+/// Blocks that a warp takes at once. A rest of fewer goes with the item before it: as one by itself it would keep a warp
+/// as long as these.
+const WARP: u32 = 32;
 
 /// How messages are cut, in blocks.
 #[derive(Clone, Copy, Debug)]
@@ -33,17 +38,20 @@ impl Cuts {
     /// `hashers` warps or threads hash.
     pub(super) fn of(blocks: u64, crypt_warps: u64, by_matrices: bool, hashers: u64) -> Self {
         let share = |of: u64, least: u32, most: u32| {
-            let blocks = (blocks / (of.max(1) * TURNS)).clamp(u64::from(least), u64::from(most));
+            let blocks = (blocks / of.max(1)).clamp(u64::from(least), u64::from(most));
             1 << blocks.ilog2()
         };
-        // Runs of counters that differ in one byte are cut where else some warps had little to do, but longer items before.
-        let piece =
-            share(crypt_warps, LEAST_PIECE, RUN).max(share(2 * crypt_warps, LEAST_PIECE, 4096));
+        // Runs of counters that differ in one byte are cut where else some warps had nothing to do.
+        let piece = share(crypt_warps, LEAST_PIECE, RUN).max(share(
+            CRYPT_TURNS * crypt_warps,
+            LEAST_PIECE,
+            4096,
+        ));
         if by_matrices {
-            let hashed = share(hashers, 1024, 1 << 16);
+            let hashed = share(TURNS * hashers, 1024, 1 << 16);
             return Self { piece, hashed, short: SHORT_BLOCKS, by_matrices };
         }
-        let hashed = share(hashers, SHORT_BLOCKS, 4096);
+        let hashed = share(TURNS * hashers, SHORT_BLOCKS, 4096);
         Self { piece, hashed, short: hashed, by_matrices }
     }
 }
@@ -67,8 +75,10 @@ pub(super) struct Items {
     pub(super) sealed: Hashes,
     /// Places for what is left of items.
     pub(super) places: u32,
-    /// Messages that are hashed in items.
-    pub(super) long: u32,
+    /// Messages that are hashed by matrices.
+    pub(super) sequences: u32,
+    /// Whether sessions are read before items are encrypted, or some message has none of these.
+    pub(super) opens_first: bool,
 }
 
 /// Items that are hashed.
@@ -78,10 +88,8 @@ pub(super) struct Hashes {
     pub(super) short: Vec<Item>,
     /// Pieces of messages.
     pub(super) pieces: Vec<Item>,
-    /// The messages of these that are more than one piece, or all: `blocks` is the number of pieces.
+    /// The messages whose hash does not end with a piece: `blocks` is the number of pieces.
     pub(super) long: Vec<Item>,
-    /// The messages that are one piece, whose hash ends with it.
-    pub(super) single: Vec<Item>,
 }
 
 impl Items {
@@ -103,14 +111,24 @@ impl Items {
         length.div_ceil(BLOCK) <= SHORT_BLOCKS as usize
     }
 
-    /// Adds the items of a message of `length` bytes; its number among those that are hashed in pieces.
-    pub(super) fn push(&mut self, job: u32, mode: &JobMode<'_>, length: usize, cuts: Cuts) -> u32 {
+    /// Adds the items of a message of `length` bytes; its number among those that are hashed by matrices, if it is one.
+    pub(super) fn push(
+        &mut self,
+        job: u32,
+        mode: &JobMode<'_>,
+        length: usize,
+        cuts: Cuts,
+    ) -> Option<u32> {
         let blocks = length.div_ceil(BLOCK) as u32;
         let whole = Item { job, blocks, first: 0, place: 0 };
-        let long = self.long;
+        self.opens_first |= match mode {
+            JobMode::EcbEncrypt | JobMode::Ctr { .. } | JobMode::Ctr32 { .. } => blocks == 0,
+            JobMode::GcmEncrypt { iv, .. } => blocks == 0 || is_hashed(iv),
+            _ => true,
+        };
         match mode {
             JobMode::EcbDecrypt | JobMode::CbcDecrypt { .. } => {
-                for (first, blocks) in pieces(blocks, cuts.piece, cuts.piece) {
+                for (first, blocks) in pieces(blocks, cuts.piece, cuts.piece, WARP - 1) {
                     let place = self.next_place();
                     self.decrypted.push(Item { job, blocks, first, place });
                 }
@@ -121,7 +139,7 @@ impl Items {
             _ if blocks < NARROW_BLOCKS as u32 => self.narrow.push(whole),
             _ => {
                 let first = cuts.piece - first_byte(mode) % cuts.piece.min(RUN);
-                for (first, blocks) in pieces(blocks, first, cuts.piece) {
+                for (first, blocks) in pieces(blocks, first, cuts.piece, WARP - 1) {
                     let is_rest = blocks <= cuts.piece / 2;
                     let list = if is_rest { &mut self.rests } else { &mut self.wide };
                     list.push(Item { job, blocks, first, place: 0 });
@@ -131,37 +149,36 @@ impl Items {
         match mode {
             JobMode::GcmEncrypt { .. } => self.push_hash(whole, cuts, true),
             JobMode::GcmDecrypt { .. } => self.push_hash(whole, cuts, false),
-            _ => {}
+            _ => None,
         }
-        long
     }
 
-    fn push_hash(&mut self, whole: Item, cuts: Cuts, is_sealed: bool) {
+    fn push_hash(&mut self, whole: Item, cuts: Cuts, is_sealed: bool) -> Option<u32> {
         let hashes = if is_sealed { &mut self.sealed } else { &mut self.verified };
         if whole.blocks <= cuts.short {
             hashes.short.push(Item { place: WHOLE, ..whole });
-            return;
+            return None;
         }
+        let sequences = cuts.by_matrices.then_some(self.sequences);
+        self.sequences += u32::from(cuts.by_matrices);
         // The first piece is the shorter one, so that all others weigh the same.
         let first = (whole.blocks - 1) % cuts.hashed + 1;
-        self.long += 1;
         if cuts.by_matrices && whole.blocks <= cuts.hashed {
             hashes.pieces.push(Item { place: WHOLE, ..whole });
-            hashes.single.push(whole);
-            return;
+            return sequences;
         }
         let place = self.places;
-        for (first, blocks) in pieces(whole.blocks, first, cuts.hashed) {
+        for (first, blocks) in pieces(whole.blocks, first, cuts.hashed, 0) {
             hashes.pieces.push(Item { blocks, first, place: self.places, ..whole });
             self.places += 1;
         }
         hashes.long.push(Item { blocks: self.places - place, place, ..whole });
+        sequences
     }
 
     /// All lists, in the order in which they lie in memory. One kernel takes wide items and rests, one behind the
-    /// other. Messages that are hashed in pieces end it: those of one piece, those of several, and so again, so that
-    /// each of the kernels that take them finds its own in one place.
-    pub(super) fn lists(&self) -> [&[Item]; 13] {
+    /// other.
+    pub(super) fn lists(&self) -> [&[Item]; 11] {
         let Self { wide, rests, narrow, decrypted, chained, verified, sealed, .. } = self;
         [
             wide,
@@ -173,10 +190,8 @@ impl Items {
             &sealed.short,
             &verified.pieces,
             &sealed.pieces,
-            &verified.single,
             &verified.long,
             &sealed.long,
-            &sealed.single,
         ]
     }
 
@@ -213,12 +228,13 @@ fn first_byte(mode: &JobMode<'_>) -> u32 {
 }
 
 /// First block and number of blocks of each piece: `first` blocks, then `others` as long as enough are
-/// left.
-fn pieces(blocks: u32, first: u32, others: u32) -> impl Iterator<Item = (u32, u32)> {
+/// left, the last piece up to `rest` more.
+fn pieces(blocks: u32, first: u32, others: u32, rest: u32) -> impl Iterator<Item = (u32, u32)> {
     let mut start = 0;
     let mut length = first;
     std::iter::from_fn(move || {
-        let piece = (start, length.min(blocks - start));
+        let left = blocks - start;
+        let piece = (start, if left <= length + rest { left } else { length });
         start += piece.1;
         length = others;
         (piece.1 > 0).then_some(piece)
@@ -233,10 +249,14 @@ mod tests {
 
     #[test]
     fn pieces_are_all_of_a_message() {
-        let cut = |blocks, first, others| pieces(blocks, first, others).collect::<Vec<_>>();
-        assert_eq!(cut(0, 254, 256), []);
-        assert_eq!(cut(254, 254, 256), [(0, 254)]);
-        assert_eq!(cut(600, 254, 256), [(0, 254), (254, 256), (510, 90)]);
+        let cut = |blocks, rest| pieces(blocks, 254, 256, rest).collect::<Vec<_>>();
+        assert_eq!(cut(0, 31), []);
+        assert_eq!(cut(254, 0), [(0, 254)]);
+        assert_eq!(cut(600, 31), [(0, 254), (254, 256), (510, 90)]);
+        assert_eq!(cut(512, 0), [(0, 254), (254, 256), (510, 2)]);
+        assert_eq!(cut(541, 31), [(0, 254), (254, 287)]);
+        assert_eq!(cut(542, 31), [(0, 254), (254, 256), (510, 32)]);
+        assert_eq!(cut(285, 31), [(0, 285)]);
     }
 
     #[test]
@@ -250,7 +270,36 @@ mod tests {
         let pieces: Vec<_> = items.sealed.pieces.iter().map(|i| (i.first, i.blocks)).collect();
         assert_eq!(pieces, [(0, 452), (452, 1024), (1476, 1024)]);
         assert_eq!(items.sealed.long, [Item { job: 7, blocks: 3, first: 0, place: 0 }]);
-        assert_eq!((items.places, items.long), (3, 1));
+        assert_eq!((items.places, items.sequences), (3, 1));
+    }
+
+    #[test]
+    fn only_what_is_encrypted_needs_no_session_before() {
+        let iv = [7; 16];
+        let opens_first = |modes: &[(JobMode<'_>, usize)]| {
+            let mut items = Items::default();
+            for (mode, length) in modes {
+                items.push(0, mode, *length, CUTS);
+            }
+            items.opens_first
+        };
+        let (mut tag, mut other) = ([0; 16], [0; 16]);
+        let ctr = || JobMode::Ctr { counter: &iv };
+        let gcm = JobMode::GcmEncrypt { iv: &iv[..12], aad: &iv, tag: &mut tag };
+        assert!(!opens_first(&[(JobMode::EcbEncrypt, 16), (ctr(), 1), (gcm, 5000)]));
+        let hashed = JobMode::GcmEncrypt { iv: &iv, aad: &[], tag: &mut other };
+        assert!(opens_first(&[(ctr(), 1), (hashed, 16)]), "its first counter is a hash");
+        let mut tag = [0; 16];
+        let empty = JobMode::GcmEncrypt { iv: &iv[..12], aad: &[], tag: &mut tag };
+        assert!(opens_first(&[(empty, 0), (ctr(), 1)]), "no item of its own");
+        for mode in [
+            JobMode::EcbDecrypt,
+            JobMode::CbcEncrypt { iv: &iv },
+            JobMode::CbcDecrypt { iv: &iv },
+            JobMode::GcmDecrypt { iv: &iv[..12], aad: &[], tag: &iv },
+        ] {
+            assert!(opens_first(&[(ctr(), 1), (mode, 16)]));
+        }
     }
 
     #[test]
@@ -285,7 +334,9 @@ mod tests {
         let cuts = Cuts::of(4096 << 16, 132 * 24, true, 132 * 12);
         assert_eq!((cuts.piece, cuts.hashed), (4096, 1 << 14));
         let cuts = Cuts::of(10_000 << 10, 132 * 24, true, 132 * 12);
-        assert_eq!((cuts.piece, cuts.hashed, cuts.short), (256, 1024, 128));
+        assert_eq!((cuts.piece, cuts.hashed, cuts.short), (1024, 1024, 128));
+        let cuts = Cuts::of(1_000 << 10, 132 * 24, true, 132 * 12);
+        assert_eq!(cuts.piece, 256);
         let cuts = Cuts::of(1, 132 * 24, false, 132 * 768);
         assert_eq!((cuts.piece, cuts.hashed, cuts.short), (64, 128, 128));
     }

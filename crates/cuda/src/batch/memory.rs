@@ -61,8 +61,8 @@ pub(super) struct Lists {
     pub(super) chained: List,
     pub(super) verified: HashLists,
     pub(super) sealed: HashLists,
-    /// All messages that are hashed in pieces.
-    pub(super) in_pieces: List,
+    /// As [`Items::opens_first`].
+    pub(super) opens_first: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,7 +89,7 @@ impl Layout {
             made: [
                 jobs * RESULT_BYTES,
                 jobs * SESSION_BYTES,
-                items.long as usize * SEQUENCE_BYTES,
+                items.sequences as usize * SEQUENCE_BYTES,
                 items.places as usize * BLOCK,
             ],
         }
@@ -165,10 +165,8 @@ impl Lists {
             sealed_short,
             pieces,
             sealed_pieces,
-            single,
             long,
             sealed_long,
-            _,
         ] = items.lists().map(|list| {
             let address = next;
             next += (list.len() * ITEM_BYTES) as u64;
@@ -181,7 +179,7 @@ impl Lists {
             chained,
             verified: HashLists { short, pieces, long },
             sealed: HashLists { short: sealed_short, pieces: sealed_pieces, long: sealed_long },
-            in_pieces: List { count: items.long.into(), ..single },
+            opens_first: items.opens_first,
         }
     }
 }

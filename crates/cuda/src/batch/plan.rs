@@ -29,8 +29,8 @@ pub(super) struct Plan {
 pub(super) struct Accepted {
     /// Its number.
     pub(super) job: usize,
-    /// That among those that are hashed in pieces.
-    long_number: u32,
+    /// That among those that are hashed by matrices.
+    sequences: Option<u32>,
 }
 
 impl Plan {
@@ -50,10 +50,10 @@ impl Plan {
     /// Adds a job that was checked.
     pub(super) fn accept(&mut self, job: usize, Message { mode, length, .. }: Message<'_>) {
         let number = self.accepted.len() as u32;
-        let long_number = self.items.push(number, mode, length, self.cuts);
+        let sequences = self.items.push(number, mode, length, self.cuts);
         self.arena_bytes += arena_bytes(mode);
         self.has_results |= mode.mode() == Mode::Gcm;
-        self.accepted.push(Accepted { job, long_number });
+        self.accepted.push(Accepted { job, sequences });
     }
 
     pub(super) fn layout(&self) -> Layout {
@@ -73,7 +73,7 @@ impl Plan {
         for (number, (record, accepted)) in records.zip(&self.accepted).enumerate() {
             let Ok(record) = JobRecord::mut_from_bytes(record) else { continue }; // which it is
             let (message, places) = of(number, accepted.job);
-            record.set(message, places, accepted.long_number, &mut arena);
+            record.set(message, places, accepted.sequences, &mut arena);
         }
         let all_items = self.items.lists().into_iter().flatten();
         for (to, item) in items.chunks_exact_mut(ITEM_BYTES).zip(all_items) {

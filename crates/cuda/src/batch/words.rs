@@ -17,8 +17,10 @@ pub(super) const ITEM_BYTES: usize = size_of::<Item>();
 /// Bytes of a result.
 pub(super) const RESULT_BYTES: usize = BLOCK;
 
-/// Bytes of an IV that is not hashed: those for which there is a [`first_counter`].
-const USUAL_IV: usize = 12;
+/// Whether the first counter of an IV of GCM is a hash: of one without a [`first_counter`].
+pub(super) fn is_hashed(iv: &[u8]) -> bool {
+    iv.len() != 12
+}
 
 /// What kernels call a mode.
 pub(super) fn code(mode: &JobMode<'_>) -> u32 {
@@ -58,7 +60,7 @@ pub(super) struct JobRecord {
     tag: [u8; BLOCK],
     tag_bytes: U32,
     iv_bytes: U32,
-    long_number: U32,
+    sequences: U32,
     padding: U32,
 }
 
@@ -78,8 +80,8 @@ const _: () = assert!(size_of::<Ends>() == ENDS_BYTES);
 pub(super) fn arena_bytes(mode: &JobMode<'_>) -> usize {
     match mode {
         JobMode::GcmEncrypt { iv, aad, .. } | JobMode::GcmDecrypt { iv, aad, .. } => {
-            let hashed = if iv.len() == USUAL_IV { 0 } else { iv.len() };
-            aad.len().next_multiple_of(BLOCK) + hashed.next_multiple_of(BLOCK)
+            let hashed = if is_hashed(iv) { iv.len().next_multiple_of(BLOCK) } else { 0 };
+            aad.len().next_multiple_of(BLOCK) + hashed
         }
         _ => 0,
     }
@@ -107,13 +109,14 @@ impl<'a> Arena<'a> {
 }
 
 impl JobRecord {
-    /// Describes a message: `places` are the bytes where its input and output start. The key is written where it
+    /// Describes a message: `places` are the bytes where its input and output start, `sequences` which of those that
+    /// matrices are made of are its own. The key is written where it
     /// stays, so that no copy of it is left elsewhere.
     pub(super) fn set(
         &mut self,
         Message { key, mode, length }: Message<'_>,
         [input, output]: [usize; 2],
-        long_number: u32,
+        sequences: Option<u32>,
         arena: &mut Arena<'_>,
     ) {
         self.as_mut_bytes().fill(0);
@@ -123,7 +126,7 @@ impl JobRecord {
         self.key_bytes = U32::new(key.len() as u32);
         self.key[..key.len()].copy_from_slice(key);
         self.aad = place(arena.used);
-        self.long_number = U32::new(long_number);
+        self.sequences = U32::new(sequences.unwrap_or(NO_SEQUENCES));
         match mode {
             JobMode::EcbEncrypt | JobMode::EcbDecrypt => {}
             JobMode::Ctr { counter: iv }
@@ -157,6 +160,9 @@ impl JobRecord {
 
 /// The place of a message that one thread hashes to the end: `WHOLE` of `kernels/batch/batch.cuh`.
 pub(super) const WHOLE: u32 = u32::MAX;
+
+/// Of a message that is not hashed by matrices: `NO_SEQUENCES` there.
+const NO_SEQUENCES: u32 = u32::MAX;
 
 /// A piece of a message, blocks from number `first` on: `BatchItem` of `kernels/batch/batch.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoBytes, Immutable)]

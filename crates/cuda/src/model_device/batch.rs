@@ -13,7 +13,9 @@ use super::{
 const ROWS: u64 = 21;
 const H_ROW: u64 = 18;
 const MASK_ROW: u64 = 19;
-const COUNTER_ROW: u64 = 20;
+const J0_ROW: u64 = 20;
+/// Of a message that is not hashed by matrices.
+const NO_SEQUENCES: u32 = u32::MAX;
 
 /// A parameter block, by the names of its fields.
 #[derive(Clone, Copy)]
@@ -26,6 +28,7 @@ struct Parameters<'a> {
     session_count: u64,
     results: u64,
     arena: u64,
+    sequences: u64,
     sums: u64,
     ends: u64,
 }
@@ -42,7 +45,7 @@ struct Job {
     aad: Vec<u8>,
     long_iv: Vec<u8>,
     tag: Vec<u8>,
-    long_number: u64,
+    sequences: u32,
 }
 
 /// A piece of a message.
@@ -82,6 +85,7 @@ impl Model {
             session_count,
             results,
             arena,
+            sequences,
             sums,
             ends,
         };
@@ -93,10 +97,6 @@ impl Model {
             "keys" => (0..count).for_each(|i| all.open(i)),
             "batch_gather" => (0..count).for_each(|i| all.gather(i)),
             "batch_scatter" => (0..count).for_each(|i| all.scatter(i)),
-            "batch_sequences" => each(items, count, &|item| {
-                let place = all.job(item.job).long_number;
-                self.write_at(sequences + SEQUENCE_BYTES as u64 * place, &[0x77; SEQUENCE_BYTES]);
-            }),
             "batch_hash" => each(items, count, &|item| all.hash(&item, false)),
             "batch_matrices" => each(items, count, &|item| all.hash(&item, true)),
             "batch_finish" => each(items, count, &|item| all.finish(&item, piece, flags)),
@@ -109,6 +109,9 @@ impl Model {
                 self.write_at(sums + 16 * item.place, &before);
             }),
             "crypt" => {
+                if flags == 2 {
+                    (0..session_count).for_each(|i| all.open(i));
+                }
                 each(items, count, &|item| all.crypt(&item));
                 each(narrow, few, &|item| all.crypt(&item));
             }
@@ -154,7 +157,7 @@ impl Parameters<'_> {
             aad: read(aad_at, aad_bytes),
             long_iv: read(iv_at, half(&bytes, 116).into()),
             tag: bytes[96..96 + half(&bytes, 112) as usize].to_vec(),
-            long_number: half(&bytes, 120).into(),
+            sequences: half(&bytes, 120),
         }
     }
 
@@ -185,9 +188,12 @@ impl Parameters<'_> {
             toy(&job.key, Direction::Encrypt, &mut mask);
             self.model.write_at(self.row(number, H_ROW), &h);
             self.model.write_at(self.row(number, MASK_ROW), &mask);
-            counter = lanecrypt_core::modes::gcm::counter(&counter, 0);
+            if job.sequences != NO_SEQUENCES {
+                let to = self.sequences + SEQUENCE_BYTES as u64 * u64::from(job.sequences);
+                self.model.write_at(to, &[0x77; SEQUENCE_BYTES]);
+            }
         }
-        self.model.write_at(self.row(number, COUNTER_ROW), &counter);
+        self.model.write_at(self.row(number, J0_ROW), &counter);
     }
 
     /// Where a message is in host memory.
@@ -287,7 +293,10 @@ impl Parameters<'_> {
         }
         let (start, length) = Self::bytes(item, &job);
         let data = self.model.read_at(self.input + job.input + start, length);
-        let first = self.block(item.job, COUNTER_ROW);
+        let mut first = self.block(item.job, J0_ROW);
+        if job.mode >= 6 {
+            first = lanecrypt_core::modes::gcm::counter(&first, 0);
+        }
         let blocks = data.chunks(16).enumerate().map(|(i, block)| {
             if job.mode == 0 {
                 return self.run(&job, Direction::Encrypt, block);
