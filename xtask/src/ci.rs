@@ -23,7 +23,6 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("tidy", tidy::run),
         step("clippy", clippy),
         step("documentation without warnings", documentation),
-        step("a target of 32 bits, built and tested", narrow::check),
         step("no_std", no_std),
         step("portable targets", portable::targets),
         step("sets of features, without warnings", features::check),
@@ -39,6 +38,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("the page that encrypts, in a browser", browser::check),
     ];
     let mut beside = vec![
+        step("kernels in WGSL on a driver for the CPU", wgpu::check),
         step("codegen --check", || codegen::run(true)),
         step("kernels --check", || kernels::run(true, None)),
         step("packages", || publishing::run_task(false)),
@@ -47,7 +47,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("the oldest Rust that Cargo.toml allows", oldest_toolchain),
         step("constant time", || ct::run_task(None)),
         step("plans and proofs", || proofs::prove(None)),
-        step("kernels in WGSL on a driver for the CPU", wgpu::check),
+        step("a target of 32 bits, built and tested", narrow::check),
     ];
     if !only.is_empty() {
         main.retain(|step| step.is_named(only));
