@@ -31,7 +31,7 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
         let mut variables = of(&judges)?.clone();
         variables.push((HOST_KERNELS, of(&library)?.into()));
         // What a driver for the CPU computes takes long, and is tested by itself.
-        variables.push((wgpu::DRIVER, "none".into()));
+        variables.extend(wgpu::NO_DRIVERS.map(|(name, value)| (name, value.into())));
         if std::env::var_os(EXPECT).is_none() {
             variables.push((EXPECT, of(&backends)?.into()));
         }

@@ -9,7 +9,7 @@ use std::{
 
 use lanecrypt_core::Unavailable;
 use wgpu::{
-    Adapter, Backends, BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry,
+    Adapter, Backend, Backends, BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry,
     BindingType, BufferBindingType, ComputePipeline, ComputePipelineDescriptor, DeviceDescriptor,
     DeviceType, DownlevelFlags, ErrorFilter, Instance, InstanceDescriptor, InstanceFlags,
     MemoryHints, PipelineLayoutDescriptor, PollType, ShaderModule, ShaderModuleDescriptor,
@@ -56,6 +56,8 @@ struct Opened {
     layout: wgpu::PipelineLayout,
     /// Why it was lost, once it was.
     lost: Arc<OnceLock<String>>,
+    /// Of OpenGL, what a thread holds while it calls wgpu, which panics where another one has the context for seconds.
+    turns: Option<Mutex<()>>,
     modules: Kept<&'static str, ShaderModule>,
     pipelines: Kept<(&'static str, String), ComputePipeline>,
 }
@@ -177,6 +179,7 @@ impl Device {
             bindings,
             layout,
             lost,
+            turns: (info.backend == Backend::Gl).then(Mutex::default),
             modules: Kept::default(),
             pipelines: Kept::default(),
         })))
@@ -249,12 +252,14 @@ impl Device {
         call: &'static str,
         work: impl FnOnce() -> T,
     ) -> Result<T, Error> {
+        let turn = self.turn();
         let [memory, internal, validation] =
             [ErrorFilter::OutOfMemory, ErrorFilter::Internal, ErrorFilter::Validation]
                 .map(|filter| self.0.device.push_error_scope(filter));
         let made = work();
         // The last one first.
         let errors = [validation.pop(), internal.pop(), memory.pop()].map(pollster::block_on);
+        drop(turn);
         self.check()?;
         match errors.into_iter().flatten().next() {
             None => Ok(made),
@@ -263,6 +268,11 @@ impl Device {
             }
             Some(error) => Err(self.refused(call, &error)),
         }
+    }
+
+    /// Waits until no other thread calls wgpu, where only one may.
+    fn turn(&self) -> Option<MutexGuard<'_, ()>> {
+        self.0.turns.as_ref().map(locked)
     }
 
     /// An error of wgpu's.
@@ -287,8 +297,10 @@ impl Device {
 
     /// Lets wgpu look what is complete, and tell those who asked.
     pub(crate) fn poll(&self, poll: PollType) -> Result<(), Error> {
+        let turn = self.turn();
         // wgpu panics where it learns by waiting that the device is lost.
         let polled = catch_unwind(AssertUnwindSafe(|| self.0.device.poll(poll)));
+        drop(turn);
         self.check()?;
         match polled {
             Ok(Ok(_)) => Ok(()),

@@ -1,4 +1,4 @@
-//! GPUs that CUDA does not reach: the kernels in WGSL on lavapipe, a driver for Vulkan that computes on the CPU.
+//! GPUs that CUDA does not reach: the kernels in WGSL on Mesa's drivers for Vulkan and OpenGL that compute on the CPU.
 
 use std::{fs, path::PathBuf};
 
@@ -10,39 +10,44 @@ use crate::{
     test_programs::{self, TestProgram},
 };
 
-/// What tells the loader of Vulkan which drivers there are: of one that is not there, none.
-pub(crate) const DRIVER: &str = "VK_ICD_FILENAMES";
+/// What tells the loader of Vulkan which drivers there are, and that of OpenGL.
+const VULKAN: &str = "VK_ICD_FILENAMES";
+const OPENGL: &str = "__EGL_VENDOR_LIBRARY_FILENAMES";
 
-/// Where Debian's package says which drivers there are.
-const DRIVERS: &str = "/usr/share/vulkan/icd.d";
+/// What has the loaders find drivers that are not there, and so none.
+pub(crate) const NO_DRIVERS: [(&str, &str); 2] = [(VULKAN, "none"), (OPENGL, "none")];
 
-/// Runs the crate's own tests, those of its engine, and the conformance trials of its backends. Each of them fails
-/// where there is no device.
+/// Where Debian's packages say which drivers there are, and how what they say of Mesa's begins.
+const LAVAPIPE: (&str, &str) = ("/usr/share/vulkan/icd.d", "lvp_icd");
+const MESA: (&str, &str) = ("/usr/share/glvnd/egl_vendor.d", "50_mesa");
+
+/// Runs the crate's own tests, those of its engine, and the conformance trials of its backends; these by OpenGL, too, where
+/// threads take turns. Each of them fails where there is no device.
 pub(crate) fn check() -> Result<()> {
-    if lavapipe().is_none() {
-        apt_install(&["mesa-vulkan-drivers"])?;
+    if described(LAVAPIPE).is_none() || described(MESA).is_none() {
+        apt_install(&["mesa-vulkan-drivers", "libegl1", "libegl-mesa0", "libgl1-mesa-dri"])?;
     }
-    let driver = lavapipe().context("mesa-vulkan-drivers has no lavapipe")?;
-    let variables = vec![
-        (EXPECT, "wgpu-bitslice".into()),
-        (DRIVER, driver.into()),
-        // Mesa's layer that chooses a device looks for a display, and says that there is none.
-        ("NODEVICE_SELECT", "1".into()),
-    ];
+    let lavapipe = described(LAVAPIPE).context("mesa-vulkan-drivers has no lavapipe")?;
+    let mesa = described(MESA).context("libegl-mesa0 has no driver for OpenGL")?;
     let programs = test_programs::all()?;
-    let run = |options: &[&str], is_meant: fn(&TestProgram) -> bool| {
-        let programs = programs.iter().filter(|program| is_meant(program));
-        test_programs::run_all(programs, options, &variables)
+    let run = |driver: (&'static str, &PathBuf), options: &[&str], of: fn(&TestProgram) -> bool| {
+        let mut variables: Vec<_> = NO_DRIVERS.map(|(name, value)| (name, value.into())).into();
+        variables.push((driver.0, driver.1.into()));
+        variables.push((EXPECT, "wgpu-bitslice".into()));
+        // Mesa's layer that chooses a device looks for a display, and says that there is none.
+        variables.push(("NODEVICE_SELECT", "1".into()));
+        test_programs::run_all(programs.iter().filter(|program| of(program)), options, &variables)
     };
-    run(&[], |program| program.name == "lanecrypt_wgpu" || program.name == "wgpu")?;
-    run(&["::wgpu-bitslice"], |program| program.name == "conformance")
+    let is_of_wgpu = |program: &TestProgram| ["lanecrypt_wgpu", "wgpu"].contains(&&*program.name);
+    let is_conformance = |program: &TestProgram| program.name == "conformance";
+    run((VULKAN, &lavapipe), &[], is_of_wgpu)?;
+    run((VULKAN, &lavapipe), &["::wgpu-bitslice"], is_conformance)?;
+    run((OPENGL, &mesa), &["::wgpu-bitslice"], is_conformance)
 }
 
-/// The description of the driver for the loader.
-fn lavapipe() -> Option<PathBuf> {
-    let mut entries = fs::read_dir(DRIVERS).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-    entries.find(|path| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        name.is_some_and(|name| name.starts_with("lvp_icd"))
-    })
+/// What describes a driver for its loader.
+fn described((folder, start): (&str, &str)) -> Option<PathBuf> {
+    let mut entries = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    entries
+        .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start)))
 }
