@@ -251,7 +251,7 @@ fn the_backends_of_a_platform_are_listed() {
     };
     assert_eq!(list(&["--cipher", "des", "--platform", "cuda"]), ids("cuda-").concat());
     assert_eq!(list(&["--cipher", "des", "--platform", "host"]), ids("host-").concat());
-    let of_platforms = ["cpu", "cuda", "host"].map(|name| list(&["--platform", name]));
+    let of_platforms = ["cpu", "cuda", "host", "wgpu"].map(|name| list(&["--platform", name]));
     let lines = |text: &String| text.lines().count();
     assert_eq!(of_platforms.iter().map(lines).sum::<usize>(), lines(&list(&[])));
     assert!(of_platforms[0].starts_with("aes/reference\n"));

@@ -13,6 +13,31 @@ typedef uint2 Block8;
 
 constexpr u32 WARP = 32;
 
+#ifndef __CUDACC__
+// Any function of two bits, bit by bit: `table` is its value on (a, b) = (0xC, 0xA).
+template <u32 table>
+DEVICE u32 two_inputs(u32 a, u32 b) {
+    switch (table) {
+        case 0x0: return 0;
+        case 0x1: return ~(a | b);
+        case 0x2: return ~a & b;
+        case 0x3: return ~a;
+        case 0x4: return a & ~b;
+        case 0x5: return ~b;
+        case 0x6: return a ^ b;
+        case 0x7: return ~(a & b);
+        case 0x8: return a & b;
+        case 0x9: return ~(a ^ b);
+        case 0xA: return b;
+        case 0xB: return ~a | b;
+        case 0xC: return a;
+        case 0xD: return a | ~b;
+        case 0xE: return a | b;
+        default: return ~0u;
+    }
+}
+#endif
+
 // Any function of three bits, bit by bit: `table` is its value on (a, b, c) = (0xF0, 0xCC, 0xAA).
 template <u32 table>
 DEVICE u32 lop3(u32 a, u32 b, u32 c) {
@@ -21,11 +46,10 @@ DEVICE u32 lop3(u32 a, u32 b, u32 c) {
     asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(result) : "r"(a), "r"(b), "r"(c), "n"(table));
     return result;
 #else
-    u32 result = 0;
-    for (u32 i = 0; i < 8; i++) {
-        if (table >> i & 1) result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
-    }
-    return result;
+    // As few operations as a compiler inlines however often: what it is where c is 0, and what c changes.
+    constexpr u32 even = (table & 1) | (table >> 1 & 2) | (table >> 2 & 4) | (table >> 3 & 8);
+    constexpr u32 odd = (table >> 1 & 1) | (table >> 2 & 2) | (table >> 3 & 4) | (table >> 4 & 8);
+    return two_inputs<even>(a, b) ^ (two_inputs<even ^ odd>(a, b) & c);
 #endif
 }
 

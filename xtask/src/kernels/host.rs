@@ -17,7 +17,7 @@ use crate::{
 
 /// Valgrind names lines by `-g1`. Products and sums of floating-point numbers are not fused, as in the kernels. A thread's own variables,
 /// 40 bytes, lie in its static block, where they are found without a call.
-pub(crate) const FLAGS: &str = "-std=c++20 -O3 -g1 -fPIC -ffp-contract=off -ftls-model=initial-exec -Wall -Wextra -Werror -x c++ -c";
+pub(crate) const FLAGS: &str = "-std=c++20 -O3 -g1 -fPIC -fvisibility-inlines-hidden -ffp-contract=off -ftls-model=initial-exec -Wall -Wextra -Werror -x c++ -c";
 
 /// Builds the library, where it is not of these sources, and returns its path.
 pub(crate) fn build() -> Result<PathBuf> {

@@ -42,11 +42,8 @@ impl Cuts {
             1 << blocks.ilog2()
         };
         // Runs of counters that differ in one byte are cut where else some warps had nothing to do.
-        let piece = share(crypt_warps, LEAST_PIECE, RUN).max(share(
-            CRYPT_TURNS * crypt_warps,
-            LEAST_PIECE,
-            4096,
-        ));
+        let piece = share(crypt_warps, LEAST_PIECE, RUN);
+        let piece = piece.max(share(CRYPT_TURNS * crypt_warps, LEAST_PIECE, 4096));
         if by_matrices {
             let hashed = share(TURNS * hashers, 1024, 1 << 16);
             return Self { piece, hashed, short: SHORT_BLOCKS, by_matrices };
@@ -222,7 +219,7 @@ fn first_byte(mode: &JobMode<'_>) -> u32 {
         JobMode::Ctr { counter } | JobMode::Ctr32 { counter } => {
             counter.last().copied().unwrap_or(0).into()
         }
-        JobMode::GcmEncrypt { iv, .. } | JobMode::GcmDecrypt { iv, .. } if iv.len() == 12 => 2,
+        JobMode::GcmEncrypt { iv, .. } | JobMode::GcmDecrypt { iv, .. } if !is_hashed(iv) => 2,
         _ => 0,
     }
 }

@@ -17,9 +17,9 @@ pub(super) const ITEM_BYTES: usize = size_of::<Item>();
 /// Bytes of a result.
 pub(super) const RESULT_BYTES: usize = BLOCK;
 
-/// Whether the first counter of an IV of GCM is a hash: of one without a [`first_counter`].
+/// Whether the first counter of an IV of GCM is a hash.
 pub(super) fn is_hashed(iv: &[u8]) -> bool {
-    iv.len() != 12
+    first_counter(iv).is_none()
 }
 
 /// What kernels call a mode.
