@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result};
 use lanecrypt::{
     CIPHERS, ConstantTime,
-    registry::{Backend, CipherDescription, Platform},
+    registry::{Backend, CipherDescription},
 };
 use rayon::prelude::*;
 
@@ -37,7 +37,7 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
     let backends: Vec<(&CipherDescription, &Backend)> = CIPHERS
         .iter()
         .flat_map(|&cipher| cipher.backends.iter().map(move |backend| (cipher, backend)))
-        .filter(|(_, backend)| backend.platform != Platform::Cuda)
+        .filter(|(_, backend)| !backend.platform.is_gpu())
         .filter(|(cipher, backend)| name(cipher, backend).contains(filter))
         .collect();
     let parts: Vec<_> =
