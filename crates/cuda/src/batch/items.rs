@@ -13,8 +13,6 @@ const LEAST_PIECE: u32 = 64;
 const SHORT_BLOCKS: u32 = 128;
 /// Items that every warp, or thread, should have at least, so that the last ones end at about the same time.
 const TURNS: u64 = 8;
-/// The same of items that are encrypted: fewer, since each needs its round keys.
-const CRYPT_TURNS: u64 = 3;
 /// Blocks that a warp takes at once. A rest of fewer goes with the item before it: as one by itself it would keep a warp
 /// as long as these.
 const WARP: u32 = 32;
@@ -41,9 +39,11 @@ impl Cuts {
             let blocks = (blocks / of.max(1)).clamp(u64::from(least), u64::from(most));
             1 << blocks.ilog2()
         };
-        // Runs of counters that differ in one byte are cut where else some warps had nothing to do.
-        let piece = share(crypt_warps, LEAST_PIECE, RUN);
-        let piece = piece.max(share(CRYPT_TURNS * crypt_warps, LEAST_PIECE, 4096));
+        // Fewer turns of items that are encrypted, since each needs its round keys. Runs of counters that differ in one
+        // byte are cut where else some warps had nothing to do.
+        let piece = share(crypt_warps, LEAST_PIECE, RUN)
+            .max(share(3 * crypt_warps, LEAST_PIECE, 1024))
+            .max(share(12 * crypt_warps, LEAST_PIECE, 4096));
         if by_matrices {
             let hashed = share(TURNS * hashers, 1024, 1 << 16);
             return Self { piece, hashed, short: SHORT_BLOCKS, by_matrices };
@@ -332,8 +332,8 @@ mod tests {
         assert_eq!((cuts.piece, cuts.hashed), (4096, 1 << 14));
         let cuts = Cuts::of(10_000 << 10, 132 * 24, true, 132 * 12);
         assert_eq!((cuts.piece, cuts.hashed, cuts.short), (1024, 1024, 128));
-        let cuts = Cuts::of(1_000 << 10, 132 * 24, true, 132 * 12);
-        assert_eq!(cuts.piece, 256);
+        let piece = |blocks| Cuts::of(blocks, 132 * 24, true, 132 * 12).piece;
+        assert_eq!((piece(1_000 << 10), piece(4_000 * 9_375)), (256, 1024));
         let cuts = Cuts::of(1, 132 * 24, false, 132 * 768);
         assert_eq!((cuts.piece, cuts.hashed, cuts.short), (64, 128, 128));
     }
