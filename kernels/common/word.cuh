@@ -13,31 +13,6 @@ typedef uint2 Block8;
 
 constexpr u32 WARP = 32;
 
-#ifndef __CUDACC__
-// Any function of two bits, bit by bit: `table` is its value on (a, b) = (0xC, 0xA).
-template <u32 table>
-DEVICE u32 two_inputs(u32 a, u32 b) {
-    switch (table) {
-        case 0x0: return 0;
-        case 0x1: return ~(a | b);
-        case 0x2: return ~a & b;
-        case 0x3: return ~a;
-        case 0x4: return a & ~b;
-        case 0x5: return ~b;
-        case 0x6: return a ^ b;
-        case 0x7: return ~(a & b);
-        case 0x8: return a & b;
-        case 0x9: return ~(a ^ b);
-        case 0xA: return b;
-        case 0xB: return ~a | b;
-        case 0xC: return a;
-        case 0xD: return a | ~b;
-        case 0xE: return a | b;
-        default: return ~0u;
-    }
-}
-#endif
-
 // Any function of three bits, bit by bit: `table` is its value on (a, b, c) = (0xF0, 0xCC, 0xAA).
 template <u32 table>
 DEVICE u32 lop3(u32 a, u32 b, u32 c) {
@@ -46,10 +21,19 @@ DEVICE u32 lop3(u32 a, u32 b, u32 c) {
     asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(result) : "r"(a), "r"(b), "r"(c), "n"(table));
     return result;
 #else
-    // As few operations as a compiler inlines however often: what it is where c is 0, and what c changes.
-    constexpr u32 even = (table & 1) | (table >> 1 & 2) | (table >> 2 & 4) | (table >> 3 & 8);
-    constexpr u32 odd = (table >> 1 & 1) | (table >> 2 & 2) | (table >> 3 & 4) | (table >> 4 & 8);
-    return two_inputs<even>(a, b) ^ (two_inputs<even ^ odd>(a, b) & c);
+    // Sums of products, of so few operations that a compiler inlines them however often: what it is where c is 0, and
+    // what c adds. Factor i belongs to the product of the inputs whose bits i has.
+    constexpr auto factor = [](u32 inputs) {
+        u32 sum = 0;
+        for (u32 i = 0; i < 8; i++) sum ^= (i & inputs) == i ? table >> i & 1 : 0;
+        return 0 - sum;
+    };
+    constexpr u32 factors[8] = {factor(0), factor(1), factor(2), factor(3),
+                                factor(4), factor(5), factor(6), factor(7)};
+    const u32 both = a & b;
+    const u32 alone = factors[0] ^ (factors[2] & b) ^ (factors[4] & a) ^ (factors[6] & both);
+    const u32 added = factors[1] ^ (factors[3] & b) ^ (factors[5] & a) ^ (factors[7] & both);
+    return alone ^ (added & c);
 #endif
 }
 

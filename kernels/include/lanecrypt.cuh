@@ -55,30 +55,6 @@ typedef uint2 Block8;
 
 constexpr u32 WARP = 32;
 
-#ifndef __CUDACC__
-// Any function of two bits, bit by bit: `table` is its value on (a, b) = (0xC, 0xA).
-template <u32 table>
-LANECRYPT_DEVICE u32 two_inputs(u32 a, u32 b) {
-    switch (table) {
-        case 0x0: return 0;
-        case 0x1: return ~(a | b);
-        case 0x2: return ~a & b;
-        case 0x3: return ~a;
-        case 0x4: return a & ~b;
-        case 0x5: return ~b;
-        case 0x6: return a ^ b;
-        case 0x7: return ~(a & b);
-        case 0x8: return a & b;
-        case 0x9: return ~(a ^ b);
-        case 0xA: return b;
-        case 0xB: return ~a | b;
-        case 0xC: return a;
-        case 0xD: return a | ~b;
-        case 0xE: return a | b;
-        default: return ~0u;
-    }
-}
-
 // Any function of three bits, bit by bit: `table` is its value on (a, b, c) = (0xF0, 0xCC, 0xAA).
 template <u32 table>
 LANECRYPT_DEVICE u32 lop3(u32 a, u32 b, u32 c) {
