@@ -19,7 +19,7 @@ pub const ENDS_BYTES: usize = 16;
 /// Bytes of a session: 21 rows of blocks, as `Session` of `batch/batch.cuh` has them.
 pub const SESSION_BYTES: usize = 336;
 
-/// Bytes of the sequences that are kept for a message which is hashed in pieces: `SEQUENCE_WORDS` of
+/// Bytes of the sequences that are kept for a message which is hashed by matrices: `SEQUENCE_WORDS` of
 /// `batch/rows.cuh`.
 pub const SEQUENCE_BYTES: usize = 160;
 
