@@ -129,10 +129,7 @@ DEVICE Block16 folded(Block16 key, bool is_inverse) {
 // ANCHOR_END: folded_key
 
 // What kernels/batch/entry.cuh wants of a cipher.
-struct AriaBatch : ExpandsFirst<AriaBatch> {
-    typedef Tables Encryption;
-    typedef Tables KeyTables;
-    typedef Tables Decryption;
+struct AriaBatch : ExpandsFirst<AriaBatch, Tables> {
     typedef LastByteRounds Counters;
     typedef NothingSliced Sliced;
     static constexpr u32 KEY_ROWS = ROUNDS_ROW + 1;

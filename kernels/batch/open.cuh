@@ -36,9 +36,13 @@ struct TwoBlocks {
 };
 
 // For ciphers whose keys take long to expand, or that do not encrypt these while they make round keys:
-// `expand_key(tables, key, session)` writes the session's rows, from which round keys are read back.
-template <class Cipher>
+// `expand_key(tables, key, session)` writes the session's rows, from which round keys are read back. They are made
+// by the tables that encrypt.
+template <class Cipher, class EncryptionTables, class DecryptionTables = EncryptionTables>
 struct ExpandsFirst {
+    typedef EncryptionTables Encryption;
+    typedef EncryptionTables KeyTables;
+    typedef DecryptionTables Decryption;
     static constexpr bool OPENS_SESSIONS = false;
 
     template <class Tables, class Keys>

@@ -158,10 +158,7 @@ DEVICE void write_rows(const Block16 (&sources)[4], bool is_inverse, const Sessi
 }
 
 // What kernels/batch/entry.cuh wants of a cipher.
-struct CamelliaBatch : ExpandsFirst<CamelliaBatch> {
-    typedef Tables Encryption;
-    typedef Tables KeyTables;
-    typedef Tables Decryption;
+struct CamelliaBatch : ExpandsFirst<CamelliaBatch, Tables> {
     typedef LastByteRounds Counters;
     typedef NothingSliced Sliced;
     static constexpr u32 KEY_ROWS = GROUPS_ROW + 1;

@@ -103,10 +103,7 @@ DEVICE void run_rounds(const Schedule<encrypts> &schedule, Block16 (&blocks)[cou
 
 // What kernels/batch/entry.cuh wants of a cipher. The rows of a session are words of the key, before the first round of the
 // direction, and how many there are.
-struct LeaBatch : ExpandsFirst<LeaBatch> {
-    typedef Schedule<true> Encryption;
-    typedef Encryption KeyTables;
-    typedef Schedule<false> Decryption;
+struct LeaBatch : ExpandsFirst<LeaBatch, Schedule<true>, Schedule<false>> {
     typedef NothingShared<LeaBatch> Counters;
     typedef NothingSliced Sliced;
     static constexpr u32 KEY_ROWS = 3;

@@ -8,10 +8,7 @@ namespace {
 typedef ConflictFreeFour<SeedBoxes> Tables;
 
 // What kernels/batch/entry.cuh wants of a cipher. A row of a session has the keys of two rounds.
-struct SeedBatch : ExpandsFirst<SeedBatch> {
-    typedef Tables Encryption;
-    typedef Tables KeyTables;
-    typedef Tables Decryption;
+struct SeedBatch : ExpandsFirst<SeedBatch, Tables> {
     typedef NothingShared<SeedBatch> Counters;
     typedef NothingSliced Sliced;
     static constexpr u32 KEY_ROWS = SEED_ROUNDS / 2;

@@ -16,10 +16,7 @@ DEVICE u32 tau(const Tables &tables, u32 word) {
 }
 
 // What kernels/batch/entry.cuh wants of a cipher. A row of a session has the keys of four rounds.
-struct Sm4Batch : ExpandsFirst<Sm4Batch> {
-    typedef Tables Encryption;
-    typedef Tables KeyTables;
-    typedef Tables Decryption;
+struct Sm4Batch : ExpandsFirst<Sm4Batch, Tables> {
     typedef NothingShared<Sm4Batch> Counters;
     typedef NothingSliced Sliced;
     static constexpr u32 KEY_ROWS = SM4_ROUNDS / 4;
