@@ -13,8 +13,13 @@ use crate::{
 };
 
 /// Packages between the ciphers and this program. Other checks have them assert, or not optimised.
-const BETWEEN: [&str; 4] =
-    ["lanecrypt", "lanecrypt-luks", "lanecrypt-openssl-provider", "lanecrypt-tink"];
+const BETWEEN: [&str; 5] = [
+    "lanecrypt",
+    "lanecrypt-luks",
+    "lanecrypt-modes",
+    "lanecrypt-openssl-provider",
+    "lanecrypt-tink",
+];
 
 fn program() -> Result<PathBuf> {
     build_one_as_released("lanecrypt-ct", &BETWEEN)

@@ -7,13 +7,10 @@ use crate::{
     packages,
 };
 
-/// All of 32 bits, two of them without an operating system, and whether with features: either set is checked on one of these
-/// two. `narrow` builds for another target, and the book's page in a browser is built of the third, with features.
-const TARGETS: [(&str, bool); 3] = [
-    ("thumbv7em-none-eabi", true),
-    ("riscv32imac-unknown-none-elf", false),
-    ("wasm32-unknown-unknown", false),
-];
+/// Both of 32 bits, one without an operating system, and whether with features: either set is checked on one of them. `narrow`
+/// builds for another target, and the book's page in a browser is built of the second, with features.
+const TARGETS: [(&str, bool); 2] =
+    [("thumbv7em-none-eabi", true), ("wasm32-unknown-unknown", false)];
 
 /// Architectures that `cpufeatures` compiles for; elsewhere it is a `compile_error!`.
 const DETECTS_FEATURES: [&str; 4] = ["x86", "x86_64", "aarch64", "loongarch64"];
