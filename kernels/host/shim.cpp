@@ -16,7 +16,9 @@ constinit thread_local Dimension threadIdx{}, blockIdx{}, blockDim{}, gridDim{};
 namespace host {
 namespace {
 
-constexpr std::size_t STACK_BYTES = 128 << 10;
+// The next thread's stack begins so many bytes further on in its page: if all began at the same place, they would share
+// a few sets of the caches, and every change of threads would miss.
+constexpr std::size_t STACK_BYTES = 128 << 10, STACK_SHIFT = 9 * 64;
 constexpr unsigned char POISON = 0xa5;
 // What the system keeps at the start of the shared window: less than on the H200 (1,024), so that
 // kernels that rely on that number fail here.
@@ -82,6 +84,7 @@ struct Block {
     std::vector<std::unique_ptr<Fiber>> fibers;
     std::vector<unsigned char> shared;
     Context scheduler;
+    unsigned warp_end = 0;  // behind the last thread of the warp that runs
     ucontext_t entry;
     Fiber *current = nullptr;
     void (*thread)(const void *) = nullptr;
@@ -109,11 +112,33 @@ constinit thread_local Block *block = nullptr;
 // Not in a function that is jumped into itself, which the compiler does not take.
 [[noreturn, gnu::noinline]] void jump(Context &to) { __builtin_longjmp(to, 1); }
 
-// Goes back to the scheduler until it resumes this fiber.
+void fiber_main();
+
+// Runs a thread from where it stopped, or from its start.
+[[noreturn]] void go_on(unsigned index) {
+    Fiber &fiber = *block->fibers[index];
+    threadIdx.x = index;
+    block->current = &fiber;
+    if (fiber.started) jump(fiber.context);
+    fiber.started = true;
+    const std::size_t shift = index * STACK_SHIFT % STACK_BYTES;
+    fiber.stack.reset(new unsigned char[shift + STACK_BYTES]);
+    getcontext(&block->entry);
+    block->entry.uc_stack.ss_sp = fiber.stack.get() + shift;
+    block->entry.uc_stack.ss_size = STACK_BYTES;
+    block->entry.uc_link = nullptr;
+    makecontext(&block->entry, fiber_main, 0);
+    setcontext(&block->entry);
+    abort();  // unless there is no such context
+}
+
+// Lets the next thread of the warp run, or the scheduler behind the last one, until it is this one's turn again.
 [[gnu::noinline]] void stop(Stopped reason) {
     Fiber *self = block->current;
     self->stopped = reason;
-    if (__builtin_setjmp(self->context) == 0) jump(block->scheduler);
+    if (__builtin_setjmp(self->context) != 0) return;
+    if (threadIdx.x + 1 < block->warp_end) go_on(threadIdx.x + 1);
+    jump(block->scheduler);
 }
 
 // The life of a fiber: one thread of one thread block after the other, on the same stack.
@@ -126,20 +151,10 @@ void fiber_main() {
     }
 }
 
-[[gnu::noinline]] Stopped resume(Fiber &fiber, unsigned index) {
-    threadIdx.x = index;
-    block->current = &fiber;
-    if (__builtin_setjmp(block->scheduler) != 0) return block->current->stopped;
-    if (fiber.started) jump(fiber.context);
-    fiber.started = true;
-    fiber.stack.reset(new unsigned char[STACK_BYTES]);
-    getcontext(&block->entry);
-    block->entry.uc_stack.ss_sp = fiber.stack.get();
-    block->entry.uc_stack.ss_size = STACK_BYTES;
-    block->entry.uc_link = nullptr;
-    makecontext(&block->entry, fiber_main, 0);
-    setcontext(&block->entry);
-    abort();  // unless there is no such context
+// Runs the threads `first .. last` of a warp, one after the other, each until it stops.
+[[gnu::noinline]] void run_warp(unsigned first, unsigned last) {
+    block->warp_end = last;
+    if (__builtin_setjmp(block->scheduler) == 0) go_on(first);
 }
 
 // ANCHOR: run_level
@@ -148,19 +163,21 @@ struct Level {
     unsigned threads;
     Stopped barrier;
 };
-constexpr Level LEVELS[] = {{1, Stopped::Fresh},
-                            {WARP_THREADS, Stopped::AtWarpBarrier},
+constexpr Level LEVELS[] = {{WARP_THREADS, Stopped::AtWarpBarrier},
                             {WARPGROUP_THREADS, Stopped::AtWarpgroupBarrier},
                             {~0u, Stopped::AtBlockBarrier}};
 
 // Runs the threads `first .. last` of a level, part by part, until all have stopped for the same
 // reason, passing the level's own barriers on the way; returns that reason.
 Stopped run_level(unsigned level, unsigned first, unsigned last) {
-    if (level == 0) return resume(*block->fibers[first], first);
-    for (const unsigned part = LEVELS[level - 1].threads;;) {
+    const bool is_warp = level == 0;
+    for (const unsigned part = is_warp ? 1 : LEVELS[level - 1].threads;;) {
         Stopped reason = Stopped::Fresh;
+        if (is_warp) run_warp(first, last);
         for (unsigned i = first; i < last; i += part) {
-            const Stopped stopped = run_level(level - 1, i, last - i > part ? i + part : last);
+            const unsigned end = last - i > part ? i + part : last;
+            const Stopped stopped =
+                is_warp ? block->fibers[i]->stopped : run_level(level - 1, i, end);
             if (i == first) reason = stopped;
             if (stopped == reason) continue;
             fprintf(stderr, "kernel: threads %u and %u of block %u meet different barriers\n",
@@ -222,7 +239,7 @@ void run(const Shape &shape, void (*thread)(const void *), const void *parameter
         block->is_publishing = false;
         for (bool &vote : block->votes) vote = false;
         for (const std::unique_ptr<Fiber> &fiber : block->fibers) fiber->votes = 0;
-        run_level(3, 0, shape.threads);
+        run_level(2, 0, shape.threads);
         require_clear(shape.shared_bytes);
         if (!block->arrivals.empty()) fail("leaves arrivals in use");
     }
