@@ -157,18 +157,16 @@ struct Lane {
 };
 
 // Calls `store(entry, value)` in all lanes of a warp for each of `entries`, `value` being
-// `load(entry)`. A lane loads one of eight entries and passes it round, so that the latency of
+// `load(entry)`. All lanes load the same, eight entries before the first is stored, so that the latency of
 // memory is paid once for eight; the warps of the thread block share the entries.
 template <u32 entries, class Load, class Store>
 LANECRYPT_DEVICE void every_entry(Load load, Store store) {
     constexpr u32 AT_ONCE = 8;
-    const u32 lane = threadIdx.x % WARP;
     for (u32 first = threadIdx.x / WARP * AT_ONCE; first < entries;
          first += blockDim.x / WARP * AT_ONCE) {
-        const u32 mine = load(first + lane % AT_ONCE);
-        LANECRYPT_UNROLL for (u32 i = 0; i < AT_ONCE; i++) {
-            store(first + i, __shfl_sync(0xffffffff, mine, i));
-        }
+        u32 values[AT_ONCE];
+        LANECRYPT_UNROLL for (u32 i = 0; i < AT_ONCE; i++) values[i] = load(first + i);
+        LANECRYPT_UNROLL for (u32 i = 0; i < AT_ONCE; i++) store(first + i, values[i]);
     }
 }
 
