@@ -12,7 +12,7 @@ const STEPS: u32 = 1 << 16;
 /// of 64 bits does not: three on x86, and on Arm it depends on the core.
 const STEP_CYCLES: u32 = 2;
 
-/// The clock that this core runs at now, in GHz: the fastest of [`TRIES`] passes through a chain of
+/// The clock that this core runs at now, in GHz: the fastest of a few passes through a chain of
 /// dependent instructions. Cycle counters of the CPU would not do: they count at a fixed rate.
 #[must_use]
 pub fn gigahertz() -> f64 {
@@ -20,7 +20,7 @@ pub fn gigahertz() -> f64 {
     cycles / 1e9 / fastest(|x, a, b| (x ^ a).wrapping_add(b))
 }
 
-/// Seconds of the fastest of [`TRIES`] passes, of [`STEPS`] dependent steps each.
+/// Seconds of the fastest of a few passes, of [`STEPS`] dependent steps each.
 fn fastest(step: impl Fn(u64, u64, u64) -> u64) -> f64 {
     let pass = |_| {
         // Opaque operands: the compiler can neither join steps nor make them immediates, which
