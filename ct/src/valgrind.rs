@@ -153,6 +153,9 @@ fn run(program: &Path, names: &[String]) -> Result<Output> {
     let options = ["--quiet", "--leak-check=no", "--error-limit=no", "--num-callers=20"];
     Command::new("valgrind")
         .args(options)
+        // Threads of the kernels' host build hand over to each other, and their stacks begin 128 KiB apart. Valgrind would
+        // take less than 2 MB for a frame of the same stack.
+        .arg("--max-stackframe=100000")
         .arg(program)
         .args(names.iter().flat_map(|name| ["--trial", name]))
         .output()
