@@ -273,4 +273,20 @@ mod tests {
         run(&mut []).expect("nothing more");
         assert!(run(&mut [0]).is_err(), "a byte more");
     }
+
+    /// Its end is two exabytes away.
+    #[test]
+    fn associated_data_has_an_end() {
+        let cipher = Aes128::new(&[1; 16].into());
+        let key = GhashKey::new(&[2; 16].into());
+        let mut message = GcmMessage::new(&key, &cipher, &[3; 12]).expect("an IV");
+        message.aad_bytes = MAX_AAD_BYTES - 2;
+        message.associate(&key, &[0; 2]).expect("the last bytes");
+        message.associate(&key, &[]).expect("nothing more");
+        let error = message.associate(&key, &[0]).expect_err("a byte more");
+        let Error::MessageLength { what: "associated data", given, most, .. } = error else {
+            panic!("{error}");
+        };
+        assert_eq!((given, most), (1 << 61, (1 << 61) - 1));
+    }
 }
