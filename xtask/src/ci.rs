@@ -1,5 +1,7 @@
 //! Everything CI checks besides the tests.
 
+use std::process::Command;
+
 use anyhow::Result;
 
 use crate::{
@@ -62,18 +64,23 @@ fn format() -> Result<()> {
 }
 
 fn clippy() -> Result<()> {
-    let mut clippy = workspace("clippy");
-    clippy.args(["--quiet", "--all-targets", "--features", &packages::features()?]);
-    run(clippy.args(["--", "--deny", "warnings"]))
+    let mut clippy = checking_all("clippy")?;
+    run(clippy.args(["--all-targets", "--", "--deny", "warnings"]))
 }
 
 /// What is published, as docs.rs builds it, so that what only it compiles is compiled here; and the other libraries, since
 /// clippy has checked what all of them together depend on, but not what others select.
 fn documentation() -> Result<()> {
-    let mut doc = workspace("doc");
-    doc.args(["--quiet", "--no-deps", "--lib", "--features", &packages::features()?]);
-    doc.env("RUSTDOC", root().join("xtask/rustdoc.sh"));
+    let mut doc = checking_all("doc")?;
+    doc.args(["--no-deps", "--lib"]).env("RUSTDOC", root().join("xtask/rustdoc.sh"));
     run(doc.env("RUSTDOCFLAGS", "--deny warnings --cfg docsrs"))
+}
+
+/// A task of cargo over all packages with all features.
+fn checking_all(task: &str) -> Result<Command> {
+    let mut cargo = workspace(task);
+    cargo.args(["--quiet", "--features", &packages::features()?]);
+    Ok(cargo)
 }
 
 /// The libraries that work without the standard library, without their default features.

@@ -20,7 +20,7 @@ pub fn gigahertz() -> f64 {
     cycles / 1e9 / fastest(|x, a, b| (x ^ a).wrapping_add(b))
 }
 
-/// Seconds of the fastest of a few passes, of [`STEPS`] dependent steps each.
+/// Seconds of the fastest of [`TRIES`] passes, of [`STEPS`] dependent steps each.
 fn fastest(step: impl Fn(u64, u64, u64) -> u64) -> f64 {
     let pass = |_| {
         // Opaque operands: the compiler can neither join steps nor make them immediates, which

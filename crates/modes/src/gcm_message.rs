@@ -252,12 +252,17 @@ mod tests {
 
     use super::*;
 
+    fn started() -> (Aes128, GhashKey, GcmMessage) {
+        let cipher = Aes128::new(&[1; 16].into());
+        let key = GhashKey::new(&[2; 16].into());
+        let message = GcmMessage::new(&key, &cipher, &[3; 12]).expect("an IV");
+        (cipher, key, message)
+    }
+
     /// The state is set to one near the end, which takes 64 GiB of data to come to.
     #[test]
     fn a_message_has_an_end() {
-        let cipher = Aes128::new(&[1; 16].into());
-        let key = GhashKey::new(&[2; 16].into());
-        let mut message = GcmMessage::new(&key, &cipher, &[3; 12]).expect("an IV");
+        let (cipher, key, mut message) = started();
         message.data_bytes = MAX_MESSAGE_BYTES - 32;
         let mut run = |data: &mut [u8]| message.run(&key, &cipher, Direction::Encrypt, data.into());
         for length in [33, 48, 1000] {
@@ -277,9 +282,7 @@ mod tests {
     /// Its end is two exabytes away.
     #[test]
     fn associated_data_has_an_end() {
-        let cipher = Aes128::new(&[1; 16].into());
-        let key = GhashKey::new(&[2; 16].into());
-        let mut message = GcmMessage::new(&key, &cipher, &[3; 12]).expect("an IV");
+        let (_, key, mut message) = started();
         message.aad_bytes = MAX_AAD_BYTES - 2;
         message.associate(&key, &[0; 2]).expect("the last bytes");
         message.associate(&key, &[]).expect("nothing more");
