@@ -33,6 +33,29 @@ DEVICE void run_rounds(const Tables &tables, Block16 (&states)[count], const Key
     UNROLL for (u32 b = 0; b < count; b++) states[b] = last_round(tables, states[b], key);
 }
 
+// Round number `first` and those after it, by round keys of which those before it have been taken; number 0 adds a key.
+template <u32 first, class Tables, u32 count, u32 size>
+DEVICE void take_rounds(const Tables &tables, Block16 (&states)[count], RunningKeys<size> &keys) {
+    constexpr u32 ROUNDS = RunningKeys<size>::ROUNDS;
+    keys.template take<first, ROUNDS>(tables, [&](u32 i, Block16 key) {
+        add_round(tables, states, i, ROUNDS, key);
+    });
+}
+template <u32 done, u32 count, class Tables, u32 size>
+DEVICE void run_rounds(const Tables &tables, Block16 (&states)[count], RunningKeys<size> &keys) {
+    take_rounds<done + 1>(tables, states, keys);
+}
+
+// The first three round keys.
+template <class Keys>
+DEVICE void first_keys(const Encryption &, const Keys &keys, Block16 (&first)[3]) {
+    UNROLL for (u32 i = 0; i < 3; i++) first[i] = keys.key(i);
+}
+template <u32 size>
+DEVICE void first_keys(const Encryption &tables, RunningKeys<size> &keys, Block16 (&first)[3]) {
+    keys.template take<0, 2, 3>(tables, [&](u32 i, Block16 key) { first[i] = key; });
+}
+
 // ANCHOR: last_byte_rounds
 // The part of the first two rounds that counters share which differ in byte 15 alone, row 3 of column 3.
 // ShiftRows brings it to column 0, and after round 1 only that column differs; round 2 reads one byte of
@@ -44,8 +67,10 @@ struct LastByteRounds {
 
     // `counter` has zero in byte 15.
     template <class Keys>
-    DEVICE LastByteRounds(const Encryption &tables, Block16 counter, const Keys &keys) {
-        const Block16 s = counter ^ keys.key(0), k1 = keys.key(1), k2 = keys.key(2);
+    DEVICE LastByteRounds(const Encryption &tables, Block16 counter, Keys &keys) {
+        Block16 first[3];
+        first_keys(tables, keys, first);
+        const Block16 s = counter ^ first[0], k1 = first[1], k2 = first[2];
         column3 = s.w;
         round1 = xor3(tables.look_up<0>(s.x), tables.look_up<1>(s.y), tables.look_up<2>(s.z)) ^ k1.x;
         const u32 b = round_column(tables, s.y, s.z, s.w, s.x, k1.y);
@@ -59,17 +84,15 @@ struct LastByteRounds {
     }
 
     // The state after round 2 of the counter whose byte 15 is the lowest of `number`.
-    DEVICE Block16 after_round2(const Encryption &tables, u32 number) const {
+    DEVICE Block16 state(const Encryption &tables, u32 number) const {
         const u32 a = round1 ^ tables.look_up<3>(column3 ^ number << 24);
         return make_uint4(round2.x ^ tables.look_up<0>(a), round2.y ^ tables.look_up<3>(a),
                           round2.z ^ tables.look_up<2>(a), round2.w ^ tables.look_up<1>(a));
     }
 
-    // Encrypts some of the counters, `apart` from each other.
+    // From there to the end, of a few blocks at once.
     template <u32 count, class Keys>
-    DEVICE void encrypt(const Encryption &tables, u32 first, u32 apart, Block16 (&states)[count],
-                        const Keys &keys) const {
-        UNROLL for (u32 i = 0; i < count; i++) states[i] = after_round2(tables, first + i * apart);
+    static DEVICE void finish(const Encryption &tables, Block16 (&states)[count], Keys &keys) {
         run_rounds<2>(tables, states, keys);
     }
 };
@@ -118,7 +141,7 @@ struct SlicedRounds {
                     u32 run, u32 end, u32 low, const Keys &keys) const {
         BlockRows rows;
         UNROLL for (u32 k = 0; k < THREAD_BLOCKS; k++) {
-            rows.set(k, counters.after_round2(tables, k * WARP + threadIdx.x % WARP));
+            rows.set(k, counters.state(tables, k * WARP + threadIdx.x % WARP));
         }
         RowPlanes state;
         to_planes(rows, state);
@@ -183,7 +206,8 @@ struct AesBatch {
     typedef LastByteRounds Counters;
     typedef SlicedRounds Sliced;
     static constexpr u32 KEY_ROWS = ROUNDS_ROW + 1;
-    // An AES key is expanded in the time in which its round keys would be read.
+    // An AES key is expanded in the time in which its round keys would be read, and by a few lanes sooner than it is stored
+    // and read.
     static constexpr bool OPENS_SESSIONS = true;
 
     // The two blocks go through the rounds while round keys are made. Kernels that decrypt, or chain, read what is kept.
@@ -204,11 +228,25 @@ struct AesBatch {
         else stage_keys<8>(tables, key, keys, lane, lanes);
     }
 
+    template <class Keys, class Use>
+    static DEVICE void with_keys(const Encryption &tables, const BatchJob &job, const Session &,
+                                 const Keys &, u32, u32, Use use) {
+        const KeyOf key(job);
+        if (key.bytes == 16) use(RunningKeys<4>(tables, key.words));
+        else if (key.bytes == 24) use(RunningKeys<6>(tables, key.words));
+        else use(RunningKeys<8>(tables, key.words));
+    }
+
     template <u32 count, class Tables, class Keys>
     static DEVICE void run(const Tables &tables, Block16 (&states)[count], const Keys &keys) {
         const Block16 whitening = keys.key(0);
         UNROLL for (u32 b = 0; b < count; b++) states[b] = states[b] ^ whitening;
         run_rounds<0>(tables, states, keys);
+    }
+    template <u32 count, class Tables, u32 size>
+    static DEVICE void run(const Tables &tables, Block16 (&states)[count], const RunningKeys<size> &keys) {
+        RunningKeys<size> taken = keys;
+        take_rounds<0>(tables, states, taken);
     }
 };
 

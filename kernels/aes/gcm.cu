@@ -27,7 +27,7 @@ DEVICE Block16 encrypted(const Parameters<AesKeys> &text, const Tables &tables, 
     if (rest >= 16) return text.output[i] = block;
     u8 *const to = reinterpret_cast<u8 *>(text.output + i);
     store_part(to, block, u32(rest));
-    return padded(to, rest);
+    return padded(to, u32(rest));
 }
 
 }  // namespace

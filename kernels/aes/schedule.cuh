@@ -24,25 +24,58 @@ DEVICE void next_words(const Tables &tables, const u32 *before, u32 *words, u32 
 }
 // ANCHOR_END: next_words
 
+// ANCHOR: running_keys
+// Round keys of a key of `size` words, made one after the other as they are taken: as many at once as are whole steps of the
+// key schedule.
+template <u32 size>
+struct RunningKeys {
+    static constexpr u32 WORDS = AT_ONCE<size>, KEYS = WORDS / 4, ROUNDS = size + 6;
+
+    u32 words[WORDS];
+    u32 constant;
+
+    template <class Tables>
+    DEVICE RunningKeys(const Tables &tables, const u32 *key) : constant(1) {
+        UNROLL for (u32 i = 0; i < size; i++) words[i] = key[i];
+        if (size < WORDS) next_words<size>(tables, words, words + size, constant);
+    }
+
+    // Calls `use(i, key)` for keys `first` to `last`, where those before have been taken, with `passes` passes of the
+    // loop behind each other.
+    template <u32 first, u32 last, u32 passes = 1, class Tables, class Use>
+    DEVICE void take(const Tables &tables, Use use) {
+        constexpr u32 START = (first + KEYS - 1) / KEYS * KEYS;
+        UNROLL for (u32 i = first; i != START; i++) use(i, key(i % KEYS));
+        if (first != START) advance(tables);
+        UNROLL_BY(passes) for (u32 start = START; start <= last; start += KEYS) {
+            UNROLL for (u32 i = 0; i < KEYS; i++) {
+                if (start + i <= last) use(start + i, key(i));
+            }
+            if (last == ROUNDS || start + KEYS <= last + 1) advance(tables);
+        }
+    }
+
+   private:
+    DEVICE Block16 key(u32 i) const {
+        return make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
+    }
+
+    template <class Tables>
+    DEVICE void advance(const Tables &tables) {
+        u32 next[WORDS];
+        UNROLL for (u32 i = 0; i < WORDS; i += size) {
+            next_words<size>(tables, i == 0 ? words + WORDS - size : next, next + i, constant);
+        }
+        UNROLL for (u32 i = 0; i < WORDS; i++) words[i] = next[i];
+    }
+};
+// ANCHOR_END: running_keys
+
 // Calls `use(i, key)` for every round key of a key of `size` words, with `passes` passes of the loop behind each other.
 template <u32 size, u32 passes = 1, class Tables, class Use>
 DEVICE void every_round_key(const Tables &tables, const u32 *key, Use use) {
-    constexpr u32 COUNT = AT_ONCE<size>, ROUNDS = size + 6;
-    u32 words[COUNT], next[COUNT], constant = 1;
-    UNROLL for (u32 i = 0; i < size; i++) words[i] = key[i];
-    if (size < COUNT) next_words<size>(tables, words, words + size, constant);
-    UNROLL_BY(passes) for (u32 first = 0; first <= ROUNDS; first += COUNT / 4) {
-        UNROLL for (u32 i = 0; i < COUNT / 4; i++) {
-            if (first + i <= ROUNDS) {
-                use(first + i, make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2],
-                                          words[4 * i + 3]));
-            }
-        }
-        UNROLL for (u32 i = 0; i < COUNT; i += size) {
-            next_words<size>(tables, i == 0 ? words + COUNT - size : next, next + i, constant);
-        }
-        UNROLL for (u32 i = 0; i < COUNT; i++) words[i] = next[i];
-    }
+    RunningKeys<size> keys(tables, key);
+    keys.template take<0, RunningKeys<size>::ROUNDS, passes>(tables, use);
 }
 
 // Round `i` of encryption on blocks side by side, of `rounds`; round 0 adds the first key alone.

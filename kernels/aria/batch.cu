@@ -47,7 +47,7 @@ struct LastByteRounds {
 
     // `counter` has zero in byte 15.
     template <class Keys>
-    DEVICE LastByteRounds(const Tables &tables, Block16 counter, const Keys &keys) {
+    DEVICE LastByteRounds(const Tables &tables, Block16 counter, Keys &keys) {
         const Block16 s = counter ^ keys.key(0), key = keys.key(2);
         word1 = s.w;
         input = with_output(full_round<true>(tables, s, keys.key(1)), substituted(tables, 0));
@@ -68,7 +68,7 @@ struct LastByteRounds {
     }
 
     // The state after round 2 of the counter whose byte 15 is the lowest of `number`.
-    DEVICE Block16 after_round2(const Tables &tables, u32 number) const {
+    DEVICE Block16 state(const Tables &tables, u32 number) const {
         const Block16 s = with_output(input, substituted(tables, number));
         return diffuse<false>(make_uint4(
             xor3(sums.x, tables.look_up<3>(s.x, 1), tables.look_up<0>(s.x, 2)),
@@ -77,11 +77,9 @@ struct LastByteRounds {
             sums.w ^ tables.look_up<1>(s.w, 3)));
     }
 
-    // Encrypts some of the counters, `apart` from each other.
+    // From there to the end, of a few blocks at once.
     template <u32 count, class Keys>
-    DEVICE void encrypt(const Tables &tables, u32 first, u32 apart, Block16 (&states)[count],
-                        const Keys &keys) const {
-        UNROLL for (u32 i = 0; i < count; i++) states[i] = after_round2(tables, first + i * apart);
+    static DEVICE void finish(const Tables &tables, Block16 (&states)[count], Keys &keys) {
         run_rounds<2>(tables, states, keys);
     }
 };

@@ -132,15 +132,20 @@ DEVICE Counter further(Counter counter, u32 mode, u64 add) {
     return {counter.high, counter.low >> 32 << 32 | u32(counter.low + add)};
 }
 
+// The first counter of the row that a counter is of, all of which differ in the last byte alone: a block.
+DEVICE Block16 row_of(Counter counter) {
+    return Counter{counter.high, counter.low & ~u64(0xff)}.block();
+}
+
 // ANCHOR: conclude
 // Ends a hash: leaves the tag, or compares it with the given one, all bytes of it whatever they are.
-DEVICE void conclude(const BatchParameters &parameters, u32 number, Block16 hash) {
-    const BatchJob &job = parameters.jobs[number];
+DEVICE void conclude(const BatchParameters &parameters, u32 number, u32 mode, Block16 hash) {
     const Block16 tag = hash ^ Session(parameters, number).mask();
-    if (job.mode == MODE_GCM_ENCRYPT) {
+    if (mode == MODE_GCM_ENCRYPT) {
         parameters.results[number] = tag;
         return;
     }
+    const BatchJob &job = parameters.jobs[number];
     const Block16 difference = tag ^ job.tag;
     u32 any = 0;
     UNROLL for (u32 i = 0; i < 16; i++) {

@@ -1,40 +1,46 @@
-// Items of a batch, encrypted and decrypted by any cipher: those of a warp, of eight lanes, and of a thread.
+// Items of a batch, encrypted and decrypted by any cipher: those of a warp, of a few lanes, and of a thread.
 #pragma once
 #include "session.cuh"
 
 namespace {
 
-constexpr u32 GROUP = 8;  // lanes of a narrow item
+constexpr u32 GROUP = 4;      // lanes of a narrow item
+constexpr u32 MOST_BLOCKS = 4;  // that each of them takes at once
 
-// ECB encryption of the item's blocks from number `lane` on, `lanes` apart.
-template <class Cipher, class Keys>
+// ECB encryption of the item's blocks from number `lane` on, `lanes` apart, `count` of them at once.
+template <u32 count, class Cipher, class Keys>
 DEVICE void encrypt_item(const typename Cipher::Encryption &tables, const Text &text,
                          const BatchItem &item, const Keys &keys, u32 lane, u32 lanes) {
-    ROLLED for (u32 n = lane; n < item.blocks; n += lanes) {
-        Block16 state[1] = {text.load(n)};
-        Cipher::run(tables, state, keys);
-        text.store(n, state[0]);
+    ROLLED for (u32 n = lane; n < item.blocks; n += count * lanes) {
+        Block16 states[count] = {};
+        UNROLL for (u32 i = 0; i < count; i++) {
+            if (n + i * lanes < item.blocks) states[i] = text.load(n + i * lanes);
+        }
+        Cipher::run(tables, states, keys);
+        UNROLL for (u32 i = 0; i < count; i++) {
+            if (n + i * lanes < item.blocks) text.store(n + i * lanes, states[i]);
+        }
     }
 }
 
-// Block `n` of the data and, of two, the one `apart` blocks further on: loaded before the rounds, and stored
-// with key stream added after them. The second of two is perhaps not there.
+// Block `n` of the data and, of several, those `apart` blocks further on: loaded before the rounds, and stored
+// with key stream added after them. Those at the end are perhaps not there.
 template <u32 count>
 struct Data {
     Block16 blocks[count];
-    u32 n, apart;
-    bool is_there[count];
+    u32 n, apart, end;
 
-    DEVICE Data(const Text &text, u32 n, u32 apart, u32 end) : blocks{}, n(n), apart(apart) {
+    DEVICE Data(const Text &text, u32 n, u32 apart, u32 end) : blocks{}, n(n), apart(apart), end(end) {
         UNROLL for (u32 i = 0; i < count; i++) {
-            is_there[i] = n + i * apart < end;
-            if (is_there[i]) blocks[i] = text.load(n + i * apart);
+            if (is_there(i)) blocks[i] = text.load(n + i * apart);
         }
     }
 
+    DEVICE bool is_there(u32 i) const { return n + i * apart < end; }
+
     DEVICE void store(const Text &text, const Block16 (&states)[count]) const {
         UNROLL for (u32 i = 0; i < count; i++) {
-            if (is_there[i]) text.store(n + i * apart, blocks[i] ^ states[i]);
+            if (is_there(i)) text.store(n + i * apart, blocks[i] ^ states[i]);
         }
     }
 };
@@ -49,14 +55,15 @@ struct NothingShared {
     DEVICE NothingShared(const typename Cipher::Encryption &, Block16 counter, const Keys &)
         : counter(counter) {}
 
-    // Encrypts the counters whose byte 15 is the lowest of `first`, and of those `apart` further on.
+    // The counter whose byte 15 is the lowest of `number`.
+    DEVICE Block16 state(const typename Cipher::Encryption &, u32 number) const {
+        return counter ^ make_uint4(0, 0, 0, number << 24);
+    }
+
+    // Encrypts a few of these.
     template <u32 count, class Keys>
-    DEVICE void encrypt(const typename Cipher::Encryption &tables, u32 first, u32 apart,
-                        Block16 (&states)[count], const Keys &keys) const {
-        UNROLL for (u32 i = 0; i < count; i++) {
-            states[i] = counter;
-            states[i].w ^= (first + i * apart) << 24;
-        }
+    static DEVICE void finish(const typename Cipher::Encryption &tables, Block16 (&states)[count],
+                              Keys &keys) {
         Cipher::run(tables, states, keys);
     }
 };
@@ -91,7 +98,8 @@ DEVICE void wide_blocks(const typename Cipher::Encryption &tables, const Text &t
     const u32 lane = threadIdx.x % WARP;
     const Data<count> data(text, n + lane, WARP, end);
     Block16 states[count];
-    counters.encrypt(tables, low + lane, WARP, states, keys);
+    UNROLL for (u32 i = 0; i < count; i++) states[i] = counters.state(tables, low + lane + i * WARP);
+    Cipher::Counters::finish(tables, states, keys);
     data.store(text, states);
 }
 
@@ -106,8 +114,7 @@ DEVICE void wide_ctr(const typename Cipher::Encryption &tables, const Text &text
         const Counter base = further(counter, mode, u64(item.first) + run);
         const u32 low = u32(base.low) & 0xff, left = item.blocks - run;
         const u32 length = 256 - low < left ? 256 - low : left, end = run + length;
-        const typename Cipher::Counters counters(
-            tables, Counter{base.high, base.low - low}.block(), keys);
+        const typename Cipher::Counters counters(tables, row_of(base), keys);
         if (sliced.takes(length) && end <= text.whole) {
             sliced.run(tables, text, counters, run, end, low, keys);
         } else {
@@ -122,18 +129,34 @@ DEVICE void wide_ctr(const typename Cipher::Encryption &tables, const Text &text
 }
 // ANCHOR_END: wide_item
 
-// CTR of a short message by a group of lanes, two blocks in each.
-template <class Cipher, class Keys>
+// ANCHOR: narrow_item
+// CTR of a short message by a group of lanes, `count` blocks in each at once. Counters behind the one at which the last
+// byte passes zero are of another row.
+template <u32 count, class Cipher, class Keys>
 DEVICE void narrow_ctr(const typename Cipher::Encryption &tables, const Text &text,
                        const BatchItem &item, u32 mode, Counter counter, const Keys &keys) {
-    ROLLED for (u32 n = threadIdx.x % GROUP; n < item.blocks; n += 2 * GROUP) {
-        const Data<2> data(text, n, GROUP, item.blocks);
-        Block16 states[2] = {further(counter, mode, n).block(),
-                             further(counter, mode, n + GROUP).block()};
-        Cipher::run(tables, states, keys);
+    const u32 lane = threadIdx.x % GROUP;
+    ROLLED for (u32 n = 0; n < item.blocks; n += GROUP * count) {
+        const Counter here = further(counter, mode, n);
+        const u32 low = u32(here.low) & 0xff, in_row = 256 - low;
+        Block16 states[count];
+        Keys taken = keys;
+        const typename Cipher::Counters row(tables, row_of(here), taken);
+        UNROLL for (u32 i = 0; i < count; i++) states[i] = row.state(tables, low + lane + i * GROUP);
+        if (in_row < GROUP * count && n + in_row < item.blocks) {
+            Keys again = keys;
+            const typename Cipher::Counters next(tables, row_of(further(here, mode, in_row)), again);
+            UNROLL for (u32 i = 0; i < count; i++) {
+                const u32 k = lane + i * GROUP;
+                if (k >= in_row) states[i] = next.state(tables, low + k);
+            }
+        }
+        const Data<count> data(text, n + lane, GROUP, item.blocks);
+        Cipher::Counters::finish(tables, states, taken);
         data.store(text, states);
     }
 }
+// ANCHOR_END: narrow_item
 
 // ECB or CBC decryption of a piece of a message by a warp. `before` is the block of ciphertext before it;
 // a lane has it from its neighbour, lane 0 from what the last lane had 32 blocks ago.

@@ -1,6 +1,6 @@
 // The kernels of batches of a cipher, by look-ups in tables that are in every bank, so that lanes of a warp
 // may run under different keys. Round keys come from shared memory, where each group of lanes has those of
-// its message.
+// its message, or are made while they are used.
 //
 // The cipher is a type that says
 //
@@ -11,14 +11,17 @@
 //   expand<keeps>(tables, key, session, two)
 //                            writes them, if it `keeps` any, and encrypts two blocks where the mode is GCM
 //   OPENS_SESSIONS           whether round keys of encryption are not in the session, but made anew for every item
-//   stage(tables, job, session, keys, lane, lanes)
-//                            puts them into `keys`, in shared memory: by one lane of those that share them
+//   stage(tables, job, session, room, lane, lanes)
+//                            puts those of a wide item into `room`, in shared memory: by one lane of those that share
+//                            them
+//   with_keys(tables, job, session, room, lane, lanes, use)
+//                            calls `use` with those of a narrow one, in `room` or as the cipher makes them
 //   run(tables, states, keys)
-//                            the cipher on a few blocks at once, which share the reads of round keys, in
-//                            the direction of tables and keys: `keys.key(i)` is row i, and `keys.count()`
-//                            what the last of them begins with
+//                            the cipher on a few blocks at once, which share round keys, in the direction of tables
+//                            and keys: in shared memory `keys.key(i)` is row i, and `keys.count()` what the last of
+//                            them begins with
 //   Counters                 counters that differ in their last byte alone: NothingShared, or what computes
-//                            once what they share
+//                            once what they share, of each `state`, and of a few of these the rest, `finish`
 //   Sliced                   warps that are bit-sliced beside the others: NothingSliced, or what takes runs of counters
 #pragma once
 #include "../common/queue.cuh"
@@ -42,9 +45,12 @@ DEVICE SharedKeys<Cipher> shared_keys(Block16 *staged, u32 i) {
     return {staged + i * STAGED_BLOCKS<Cipher>};
 }
 
+// Those of a warp: for each of its narrow items, if they are kept.
 template <class Cipher>
-constexpr u32 CRYPT_KEY_BYTES =
-    Cipher::Sliced::THREADS / GROUP * STAGED_BLOCKS<Cipher> * u32(sizeof(Block16));
+constexpr u32 WARP_KEYS = Cipher::OPENS_SESSIONS ? 1 : WARP / GROUP;
+template <class Cipher>
+constexpr u32 CRYPT_KEY_BYTES = Cipher::Sliced::THREADS / WARP * WARP_KEYS<Cipher> *
+                                STAGED_BLOCKS<Cipher> * u32(sizeof(Block16));
 // Behind the tables: the queue of items, round keys, and what bit-sliced warps keep.
 template <class Cipher>
 constexpr u32 CRYPT_KEPT_BYTES =
@@ -69,30 +75,45 @@ template <class Cipher>
 constexpr Launch CHAIN_LAUNCH = {
     CHAIN_THREADS, Cipher::Encryption::SHARED_BYTES + CHAIN_KEY_BYTES<Cipher>, BLOCK_A_THREAD};
 
-// ECB encryption, CTR or GCM of an item whose round keys this lane has, one of `lanes` that take it, all
-// of a warp or of a group.
-template <class Cipher, u32 lanes>
-DEVICE void crypt_item(const typename Cipher::Encryption &tables, const BatchParameters &parameters,
+// ECB encryption, CTR or GCM of an item by a warp, which has room for its round keys.
+template <class Cipher>
+DEVICE void crypt_wide(const typename Cipher::Encryption &tables, const BatchParameters &parameters,
                        const BatchItem &item, const SharedKeys<Cipher> &keys,
                        const typename Cipher::Sliced &sliced) {
-    const BatchJob &job = parameters.jobs[item.job];
+    const BatchJob job = parameters.jobs[item.job];
     const Session session(parameters, item.job);
-    const u32 lane = threadIdx.x % lanes;
-    Cipher::stage(tables, job, session, keys, lane, lanes);
+    const u32 lane = threadIdx.x % WARP;
+    Cipher::stage(tables, job, session, keys, lane, WARP);
     __syncwarp();
     const Text text(parameters, job, item.first);
     if (job.mode == MODE_ECB_ENCRYPT) {
-        encrypt_item<Cipher>(tables, text, item, keys, lane, lanes);
+        encrypt_item<1, Cipher>(tables, text, item, keys, lane, WARP);
     } else if (!is_refused(parameters, job.mode, item.job)) {
-        const Counter counter = first_counter(session, job);
-        if (lanes == WARP) wide_ctr<Cipher>(tables, text, item, job.mode, counter, keys, sliced);
-        else narrow_ctr<Cipher>(tables, text, item, job.mode, counter, keys);
+        wide_ctr<Cipher>(tables, text, item, job.mode, first_counter(session, job), keys, sliced);
     }
     __syncwarp();
 }
 
+// The same by a few lanes, `count` blocks in each at once.
+template <u32 count, class Cipher>
+DEVICE void crypt_narrow(const typename Cipher::Encryption &tables, const BatchParameters &parameters,
+                         const BatchItem &item, const SharedKeys<Cipher> &room) {
+    const BatchJob job = parameters.jobs[item.job];
+    const Session session(parameters, item.job);
+    const u32 lane = threadIdx.x % GROUP;
+    Cipher::with_keys(tables, job, session, room, lane, GROUP, [&](const auto &keys) {
+        const Text text(parameters, job, item.first);
+        if (job.mode == MODE_ECB_ENCRYPT) {
+            encrypt_item<count, Cipher>(tables, text, item, keys, lane, GROUP);
+        } else if (!is_refused(parameters, job.mode, item.job)) {
+            narrow_ctr<count, Cipher>(tables, text, item, job.mode, first_counter(session, job), keys);
+        }
+    });
+    __syncwarp();
+}
+
 // ANCHOR: crypt
-// Items of a warp, of which a thread block's warps take each as many as it is fast; then those of eight lanes, four of
+// Items of a warp, of which a thread block's warps take each as many as it is fast; then those of a few lanes, eight of
 // which a warp takes at once.
 template <class Cipher>
 DEVICE void crypt_items(const BatchParameters &parameters, u8 *shared) {
@@ -107,17 +128,21 @@ DEVICE void crypt_items(const BatchParameters &parameters, u8 *shared) {
     if (Cipher::OPENS_SESSIONS && parameters.flags & OPENS_SESSIONS) {
         open_sessions<Cipher>(tables, parameters);
     }
-    const SharedKeys<Cipher> of_warp = shared_keys<Cipher>(staged, warp * (WARP / GROUP));
+    const SharedKeys<Cipher> of_warp = shared_keys<Cipher>(staged, warp * WARP_KEYS<Cipher>);
     Queue queue = {next, 0};
     for (u64 i = queue.take_dealt(); i < parameters.count; i = queue.take_dealt()) {
-        crypt_item<Cipher, WARP>(tables, parameters, parameters.items[i], of_warp, sliced);
+        crypt_wide<Cipher>(tables, parameters, parameters.items[i], of_warp, sliced);
     }
-    const SharedKeys<Cipher> of_group = shared_keys<Cipher>(staged, threadIdx.x / GROUP);
+    const SharedKeys<Cipher> of_group =
+        shared_keys<Cipher>(staged, warp * WARP_KEYS<Cipher> + lane / GROUP % WARP_KEYS<Cipher>);
     for (u64 i = grid_warp(); i * (WARP / GROUP) < parameters.narrow_count; i += warps) {
         const u64 number = i * (WARP / GROUP) + lane / GROUP;
         BatchItem item = {};
         if (number < parameters.narrow_count) item = parameters.narrow[number];
-        crypt_item<Cipher, GROUP>(tables, parameters, item, of_group, sliced);
+        // All blocks at once wait for less, but those that are not there take as long.
+        const bool has_many = __ballot_sync(0xffffffff, item.blocks > 2 * GROUP) != 0;
+        if (has_many) crypt_narrow<MOST_BLOCKS, Cipher>(tables, parameters, item, of_group);
+        else crypt_narrow<1, Cipher>(tables, parameters, item, of_group);
     }
     clear_shared(next, CRYPT_KEPT_BYTES<Cipher> / 4);
 }

@@ -79,24 +79,68 @@ struct ThreadHash {
     }
 };
 
+// ANCHOR: shared_loads
+// Four lanes load the whole blocks of their messages for one another: each of them one of four blocks that lie together,
+// of each message in turn. A lane by itself would read 16 bytes where no other lane reads.
+constexpr u32 SHARERS = 4;
+
+struct SharedLoads {
+    const Block16 *from[SHARERS];
+    u32 counts[SHARERS];  // whole blocks
+
+    // Of this lane's message.
+    DEVICE SharedLoads(const Block16 *start, u32 whole) {
+        const u32 first = threadIdx.x % WARP / SHARERS * SHARERS;
+        UNROLL for (u32 m = 0; m < SHARERS; m++) {
+            const u64 mine = reinterpret_cast<u64>(start);
+            const Block8 its = from_lane(make_uint2(u32(mine), u32(mine >> 32)), first + m);
+            from[m] = reinterpret_cast<const Block16 *>(u64(its.y) << 32 | its.x);
+            counts[m] = __shfl_sync(0xffffffff, whole, first + m);
+        }
+    }
+
+    // Blocks n to n + 3 of this lane's message. Lane l first has block n + l of each of the four.
+    DEVICE void load(u32 n, Block16 (&blocks)[SHARERS]) const {
+        const u32 lane = threadIdx.x % WARP, at = n + lane % SHARERS;
+        UNROLL for (u32 m = 0; m < SHARERS; m++) {
+            blocks[m] = at < counts[m] ? from[m][at] : Block16{};
+        }
+        UNROLL for (u32 bit = 1; bit < SHARERS; bit *= 2) {
+            const bool is_upper = lane & bit;
+            UNROLL for (u32 m = 0; m < SHARERS; m++) {
+                if (m & bit) continue;
+                const Block16 lower = blocks[m], upper = blocks[m | bit];
+                const Block16 got = from_lane(is_upper ? lower : upper, lane ^ bit);
+                blocks[m] = is_upper ? got : lower, blocks[m | bit] = is_upper ? upper : got;
+            }
+        }
+    }
+};
+// ANCHOR_END: shared_loads
+
 // Hashes the piece of a message, associated data before the first one. A piece that is all of the
-// message ends its hash.
-DEVICE void hash_item(const BatchParameters &parameters, const BatchItem &item,
+// message ends its hash. All lanes of a warp take part, and of those whose item `is_there` something is left.
+DEVICE void hash_item(const BatchParameters &parameters, const BatchItem &item, bool is_there,
                       const NibbleTable &table) {
-    const BatchJob &job = parameters.jobs[item.job];
+    const BatchJob job = parameters.jobs[item.job];
     const u8 *data = ciphertext(parameters, job);
     ThreadHash hash = {table, {}};
-    if (item.first == 0) hash.add_bytes(parameters.arena + job.aad, job.aad_bytes);
-    Block16 next = {};
-    if (item.blocks > 0) next = block_at(data, job.length, item.first);
-    ROLLED for (u64 i = item.first; i < u64(item.first) + item.blocks; i++) {
-        const Block16 block = next;
-        if (i + 1 < u64(item.first) + item.blocks) next = block_at(data, job.length, i + 1);
-        hash.add(block);
+    if (is_there && item.first == 0) hash.add_bytes(parameters.arena + job.aad, job.aad_bytes);
+    const u64 whole = job.length / sizeof(Block16) - item.first, blocks = is_there ? item.blocks : 0;
+    const u32 count = u32(whole < blocks ? whole : blocks);
+    const SharedLoads loads(reinterpret_cast<const Block16 *>(data) + item.first, count);
+    ROLLED for (u32 n = 0; __ballot_sync(0xffffffff, n < count) != 0; n += SHARERS) {
+        Block16 next[SHARERS];
+        loads.load(n, next);
+        UNROLL for (u32 i = 0; i < SHARERS; i++) {
+            if (n + i < count) hash.add(next[i]);
+        }
     }
+    if (!is_there) return;
+    if (count < blocks) hash.add(block_at(data, job.length, item.first + count));
     if (item.place == WHOLE) {
         hash.add(lengths_block(8 * job.aad_bytes, 8 * job.length));
-        conclude(parameters, item.job, reversed(hash.sum));
+        conclude(parameters, item.job, job.mode, reversed(hash.sum));
     } else {
         parameters.sums[item.place] = reversed(hash.sum);
     }
@@ -134,10 +178,12 @@ DEVICE Block16 sum_of_pieces(const BatchParameters &parameters, const BatchItem 
 // Hashes short messages, or pieces of long ones, a thread each.
 KERNEL(batch_hash, HASH_LAUNCH, BatchParameters) {
     SHARED_MEMORY(shared);
-    for (u64 i = grid_thread(); i < parameters.count; i += grid_threads()) {
-        const BatchItem item = parameters.items[i];
+    for (u64 i = grid_warp(); i * WARP < parameters.count; i += grid_threads() / WARP) {
+        const u64 number = i * WARP + threadIdx.x % WARP;
+        const bool is_there = number < parameters.count;
+        const BatchItem item = parameters.items[is_there ? number : parameters.count - 1];
         const NibbleTable table(shared, Session(parameters, item.job).h());
-        hash_item(parameters, item, table);
+        hash_item(parameters, item, is_there, table);
     }
     clear_shared(reinterpret_cast<u32 *>(shared), HASH_LAUNCH.shared_bytes / 4);
 }
@@ -149,14 +195,14 @@ KERNEL(batch_finish, FINISH_LAUNCH, BatchParameters) {
     u32 *mine = reinterpret_cast<u32 *>(shared) + threadIdx.x / WARP * POWER_WORDS;
     for (u64 i = grid_warp(); i < parameters.count; i += grid_threads() / WARP) {
         const BatchItem item = parameters.items[i];
-        const BatchJob &job = parameters.jobs[item.job];
+        const BatchJob job = parameters.jobs[item.job];
         const Block16 h = Session(parameters, item.job).h();
         Block16 sum = sum_of_pieces(parameters, item, h, mine);
         make_power(mine, h);
         const Rows rows(mine);
         if (parameters.flags & WITHOUT_H) sum = rows.times(sum);
         sum = rows.times(sum ^ lengths_block(8 * job.aad_bytes, 8 * job.length));
-        if (threadIdx.x % WARP == 0) conclude(parameters, item.job, sum);
+        if (threadIdx.x % WARP == 0) conclude(parameters, item.job, job.mode, sum);
     }
     clear_shared(reinterpret_cast<u32 *>(shared), FINISH_LAUNCH.shared_bytes / 4);
 }
@@ -165,7 +211,7 @@ KERNEL(batch_finish, FINISH_LAUNCH, BatchParameters) {
 KERNEL(batch_save, LAUNCH, BatchParameters) {
     for (u64 i = grid_thread(); i < parameters.count; i += grid_threads()) {
         const BatchItem item = parameters.items[i];
-        const BatchJob &job = parameters.jobs[item.job];
+        const BatchJob job = parameters.jobs[item.job];
         const Block16 *data = reinterpret_cast<const Block16 *>(parameters.input + job.input);
         parameters.sums[item.place] = item.first == 0 ? job.iv : data[item.first - 1];
     }

@@ -217,7 +217,7 @@ DEVICE void hash_piece(const BatchParameters &parameters, const BatchItem &item,
     if (item.place == WHOLE) {
         sum = by_h.times(sum) ^ lengths_block(8 * job.aad_bytes, 8 * job.length);
         sum = by_h.times(sum);
-        if (threadIdx.x % WARP == 0) conclude(parameters, item.job, sum);
+        if (threadIdx.x % WARP == 0) conclude(parameters, item.job, job.mode, sum);
     } else if (threadIdx.x % WARP == 0) {
         parameters.sums[item.place] = sum;
     }

@@ -12,7 +12,7 @@ struct KeyOf {
 
     DEVICE explicit KeyOf(const BatchJob &job) : bytes(job.key_bytes), mode(job.mode) {
         const Block16 *key = reinterpret_cast<const Block16 *>(job.key);
-        const Block16 low = key[0], high = key[1];
+        const Block16 low = key[0], high = bytes > 16 ? key[1] : Block16{};
         words[0] = low.x, words[1] = low.y, words[2] = low.z, words[3] = low.w;
         words[4] = high.x, words[5] = high.y, words[6] = high.z, words[7] = high.w;
     }
@@ -51,6 +51,14 @@ struct ExpandsFirst {
         keys.copy(session, lane, lanes);
     }
 
+    template <class Tables, class Keys, class Use>
+    static DEVICE void with_keys(const Tables &, const BatchJob &, const Session &session,
+                                 const Keys &room, u32 lane, u32 lanes, Use use) {
+        room.copy(session, lane, lanes);
+        __syncwarp();
+        use(room);
+    }
+
     template <bool keeps, class Tables>
     static DEVICE void expand(const Tables &tables, const KeyOf &key, const Session &session,
                               TwoBlocks &two) {
@@ -79,7 +87,7 @@ DEVICE Block16 hash_of_iv(const BatchParameters &parameters, const BatchJob &job
 template <class Cipher, bool keeps, class Tables>
 DEVICE void open_session(const Tables &tables, const BatchParameters &parameters, u64 number) {
     static_assert(Cipher::KEY_ROWS <= MOST_KEY_ROWS, "the host has no room for so many");
-    const BatchJob &job = parameters.jobs[number];
+    const BatchJob job = parameters.jobs[number];
     const Session session(parameters, number);
     if (!keeps && !is_gcm(job.mode)) return;
     const u32 passes = keeps && job.iv_bytes > 0 ? 2 : 1;

@@ -38,10 +38,14 @@ DEVICE void fl_layers(CamelliaState (&states)[count], Block16 key) {
     UNROLL for (u32 b = 0; b < count; b++) fl_layer(states[b], words);
 }
 
-// What is left after `rows` of the first group, on a few blocks at once.
+// What is left after `rows` of the first group, on the states of a few blocks at once.
 template <u32 rows, u32 count, class Keys>
-DEVICE void run_rounds(const Tables &tables, CamelliaState (&states)[count],
-                       Block16 (&blocks)[count], const Keys &keys) {
+DEVICE void run_rounds(const Tables &tables, Block16 (&blocks)[count], const Keys &keys) {
+    CamelliaState states[count];
+    UNROLL for (u32 b = 0; b < count; b++) {
+        const Block16 s = blocks[b];
+        states[b] = {s.x, s.y, s.z, s.w};
+    }
     const u32 groups = keys.count();
     UNROLL for (u32 i = 1 + rows; i < GROUP_ROWS; i++) two_rounds(tables, states, keys.key(i));
     ROLLED for (u32 row = GROUP_ROWS; row < GROUP_ROWS * groups; row += GROUP_ROWS) {
@@ -58,34 +62,31 @@ DEVICE void run_rounds(const Tables &tables, CamelliaState (&states)[count],
 // The first two rounds of counters that differ in byte 15 alone: round 1 does not read it, and in round 2
 // one look-up does. That one is left of 16.
 struct LastByteRounds {
-    CamelliaState state;  // after round 2, less what that look-up adds and byte 15
-    u32 word2;            // of round 2's second input word, byte 15 still to be added
+    Block16 words;  // the state after round 2, less what that look-up adds and byte 15
+    u32 word2;      // of round 2's second input word, byte 15 still to be added
 
     // `counter` has zero in byte 15.
     template <class Keys>
-    DEVICE LastByteRounds(const Tables &tables, Block16 counter, const Keys &keys) {
-        const Block16 s = swapped(counter) ^ keys.key(0), key = keys.key(1);
+    DEVICE LastByteRounds(const Tables &tables, Block16 counter, Keys &keys) {
+        const Block16 key = keys.key(1);
         const u32 first[2] = {key.x, key.y}, second[2] = {key.z, key.w};
-        state = {s.x, s.y, s.z, s.w};
-        add_f(tables, state.s0, state.s1, state.s2, state.s3, first);
-        word2 = state.s3 ^ second[1];
-        add_f(tables, state.s2, state.s3, state.s0, state.s1, second);
-        state = with_byte(tables, 0);
+        words = swapped(counter) ^ keys.key(0);
+        add_f(tables, words.x, words.y, words.z, words.w, first);
+        word2 = words.w ^ second[1];
+        add_f(tables, words.z, words.w, words.x, words.y, second);
+        words = state(tables, 0);
     }
 
-    // The state of the counter whose byte 15 is the lowest of `number`, after round 2.
-    DEVICE CamelliaState with_byte(const Tables &tables, u32 number) const {
+    // The state after round 2 of the counter whose byte 15 is the lowest of `number`.
+    DEVICE Block16 state(const Tables &tables, u32 number) const {
         const u32 change = tables.look_up<0>(word2 ^ number, 0);
-        return {state.s0 ^ change, state.s1 ^ change, state.s2, state.s3 ^ byte_of(number, 0)};
+        return words ^ make_uint4(change, change, 0, byte_of(number, 0));
     }
 
-    // Encrypts some of the counters, `apart` from each other.
+    // From there to the end, of a few blocks at once.
     template <u32 count, class Keys>
-    DEVICE void encrypt(const Tables &tables, u32 first, u32 apart, Block16 (&blocks)[count],
-                        const Keys &keys) const {
-        CamelliaState states[count];
-        UNROLL for (u32 i = 0; i < count; i++) states[i] = with_byte(tables, first + i * apart);
-        run_rounds<1>(tables, states, blocks, keys);
+    static DEVICE void finish(const Tables &tables, Block16 (&blocks)[count], Keys &keys) {
+        run_rounds<1>(tables, blocks, keys);
     }
 };
 
@@ -173,12 +174,8 @@ struct CamelliaBatch : ExpandsFirst<CamelliaBatch, Tables> {
     template <u32 count, class Keys>
     static DEVICE void run(const Tables &tables, Block16 (&blocks)[count], const Keys &keys) {
         const Block16 start = keys.key(0);
-        CamelliaState states[count];
-        UNROLL for (u32 b = 0; b < count; b++) {
-            const Block16 s = swapped(blocks[b]) ^ start;
-            states[b] = {s.x, s.y, s.z, s.w};
-        }
-        run_rounds<0>(tables, states, blocks, keys);
+        UNROLL for (u32 b = 0; b < count; b++) blocks[b] = swapped(blocks[b]) ^ start;
+        run_rounds<0>(tables, blocks, keys);
     }
 };
 

@@ -3,6 +3,7 @@
 #include "kernel.cuh"
 
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 

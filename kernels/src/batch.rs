@@ -24,7 +24,7 @@ pub const SESSION_BYTES: usize = 336;
 pub const SEQUENCE_BYTES: usize = 160;
 
 /// Blocks that a message has fewer of, where a few lanes of [`BatchProgram::crypt`] take it and not a
-/// warp.
+/// warp, however few messages there are.
 pub const NARROW_BLOCKS: usize = 64;
 
 /// The kernels of a cipher that batches need.

@@ -8,7 +8,7 @@
 //! keys        a thread a job      round keys, H, J0 encrypted           but for what AES encrypts
 //! hash, finish                    are the tags right?                   GCM decryption
 //! save        a thread an item    the block before it                   ECB and CBC decryption
-//! crypt       a warp an item, or eight lanes: of AES round keys, too    CTR, GCM, ECB encryption
+//! crypt       a warp an item, or four lanes: of AES round keys, too     CTR, GCM, ECB encryption
 //! decrypt     a warp an item                                            ECB and CBC decryption
 //! chain       a thread a message                                        CBC encryption
 //! hash, finish                    the tags                              GCM encryption
@@ -56,7 +56,7 @@ const OPENS_SESSIONS: u64 = 2;
 /// What a result says of a right tag: `RIGHT` there.
 const RIGHT: u8 = 1;
 /// Items of a few lanes that a warp takes at once.
-const NARROW_AT_ONCE: u64 = 4;
+const NARROW_AT_ONCE: u64 = 8;
 /// What moves messages by the bus: more thread blocks of one kernel leave no room for those of the other direction.
 const MOVERS: Geometry = Geometry { threads: 512, blocks_per_multiprocessor: 1 };
 /// The most bytes of a message: items count its blocks in 32 bits, and no memory has more than `isize` counts.
@@ -177,7 +177,8 @@ impl BatchFamily {
 
     /// [`prepare`](Self::prepare) with a certain hash (by look-ups, or by matrices, of which batches have
     /// one kind), and with items of other lengths in blocks, powers of two: of those that are encrypted,
-    /// of those that are hashed, and of messages that are hashed at once; for tests.
+    /// of messages that a few lanes do not take, of those that are hashed, and of messages that are hashed at once; for
+    /// tests.
     ///
     /// # Errors
     /// As [`prepare`](Self::prepare).
@@ -186,7 +187,7 @@ impl BatchFamily {
         &self,
         device: &Device,
         hash: HashFamily,
-        cuts: Option<[u32; 3]>,
+        cuts: Option<[u32; 4]>,
         jobs: Vec<DeviceJob<'a>>,
     ) -> Result<PreparedBatch<'a>, Error> {
         self.require(device)?;
@@ -196,7 +197,9 @@ impl BatchFamily {
         require_apart(&jobs)?;
         let by_matrices = hash != HashFamily::Tables;
         let cuts = match cuts {
-            Some([piece, hashed, short]) => Cuts { piece, hashed, short, by_matrices },
+            Some([piece, narrow, hashed, short]) => {
+                Cuts { piece, narrow, hashed, short, by_matrices }
+            }
             None => self.cuts(device, by_matrices, jobs.iter().map(|job| job.length))?,
         };
         let plan = self.plan(cuts, jobs.iter().map(DeviceJob::message));

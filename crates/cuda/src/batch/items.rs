@@ -24,6 +24,8 @@ pub(super) struct Cuts {
     pub(super) piece: u32,
     /// Of an item that is hashed, a power of two.
     pub(super) hashed: u32,
+    /// Messages of fewer blocks are encrypted or decrypted by a few lanes.
+    pub(super) narrow: u32,
     /// Messages of more blocks are hashed in items of their own.
     pub(super) short: u32,
     /// Whether pieces are hashed by matrices, not by look-ups; their kernel ends the hash of a message
@@ -44,12 +46,15 @@ impl Cuts {
         let piece = share(crypt_warps, LEAST_PIECE, RUN)
             .max(share(3 * crypt_warps, LEAST_PIECE, 1024))
             .max(share(12 * crypt_warps, LEAST_PIECE, 4096));
-        if by_matrices {
-            let hashed = share(TURNS * hashers, 1024, 1 << 16);
-            return Self { piece, hashed, short: SHORT_BLOCKS, by_matrices };
-        }
-        let hashed = share(TURNS * hashers, SHORT_BLOCKS, 4096);
-        Self { piece, hashed, short: hashed, by_matrices }
+        // A few lanes are faster up to where bit-sliced warps begin, if there are messages enough for all.
+        let narrow = NARROW_BLOCKS as u32 * if piece < RUN { 1 } else { 2 };
+        let (hashed, short) = if by_matrices {
+            (share(TURNS * hashers, 1024, 1 << 16), SHORT_BLOCKS)
+        } else {
+            let hashed = share(TURNS * hashers, SHORT_BLOCKS, 4096);
+            (hashed, hashed)
+        };
+        Self { piece, narrow, hashed, short, by_matrices }
     }
 }
 
@@ -133,7 +138,7 @@ impl Items {
             JobMode::CbcEncrypt { .. } if blocks > 0 => self.chained.push(whole),
             JobMode::CbcEncrypt { .. } => {}
             _ if blocks == 0 => {}
-            _ if blocks < NARROW_BLOCKS as u32 => self.narrow.push(whole),
+            _ if blocks < cuts.narrow => self.narrow.push(whole),
             _ => {
                 let first = cuts.piece - first_byte(mode) % cuts.piece.min(RUN);
                 for (first, blocks) in pieces(blocks, first, cuts.piece, WARP - 1) {
@@ -242,7 +247,8 @@ fn pieces(blocks: u32, first: u32, others: u32, rest: u32) -> impl Iterator<Item
 mod tests {
     use super::*;
 
-    const CUTS: Cuts = Cuts { piece: 256, hashed: 1024, short: 128, by_matrices: true };
+    const CUTS: Cuts =
+        Cuts { piece: 256, narrow: 64, hashed: 1024, short: 128, by_matrices: true };
 
     #[test]
     fn pieces_are_all_of_a_message() {
@@ -332,6 +338,8 @@ mod tests {
         assert_eq!((cuts.piece, cuts.hashed), (4096, 1 << 14));
         let cuts = Cuts::of(10_000 << 10, 132 * 24, true, 132 * 12);
         assert_eq!((cuts.piece, cuts.hashed, cuts.short), (1024, 1024, 128));
+        let narrow = |blocks| Cuts::of(blocks, 132 * 24, true, 132 * 12).narrow;
+        assert_eq!((narrow(1_000 * 94), narrow(10_000 * 94)), (64, 128));
         let piece = |blocks| Cuts::of(blocks, 132 * 24, true, 132 * 12).piece;
         assert_eq!((piece(1_000 << 10), piece(4_000 * 9_375)), (256, 1024));
         let cuts = Cuts::of(1, 132 * 24, false, 132 * 768);

@@ -26,7 +26,7 @@ pub(crate) fn batch_families() -> impl Iterator<Item = &'static BatchFamily> {
 /// Bytes before the first message.
 const START: usize = 48;
 /// How messages are cut: as the device likes, and so that short ones are cut.
-const CUTS: [Option<[u32; 3]>; 3] = [None, Some([64, 128, 16]), Some([256, 64, 0])];
+const CUTS: [Option<[u32; 4]>; 3] = [None, Some([64, 128, 128, 16]), Some([256, 16, 64, 0])];
 
 /// Messages of any length in a buffer, a few bytes between them.
 struct Laid {
@@ -66,7 +66,7 @@ fn run(
     device: &Device,
     family: &BatchFamily,
     hash: HashFamily,
-    cuts: Option<[u32; 3]>,
+    cuts: Option<[u32; 4]>,
     messages: &[Message],
     what: &str,
 ) -> Outcome {
