@@ -247,8 +247,7 @@ fn pieces(blocks: u32, first: u32, others: u32, rest: u32) -> impl Iterator<Item
 mod tests {
     use super::*;
 
-    const CUTS: Cuts =
-        Cuts { piece: 256, narrow: 64, hashed: 1024, short: 128, by_matrices: true };
+    const CUTS: Cuts = Cuts { piece: 256, narrow: 64, hashed: 1024, short: 128, by_matrices: true };
 
     #[test]
     fn pieces_are_all_of_a_message() {

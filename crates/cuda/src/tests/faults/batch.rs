@@ -135,9 +135,9 @@ fn resident_batches_report() {
     let is_sealed = |message: &Message| message.mode == 6;
     let expected =
         laid(&messages, |m| &m.output, |m| if is_sealed(m) { &m.sealed_tag } else { &m.tag });
-    let ways = HashFamily::ALL
-        .into_iter()
-        .flat_map(|hash| [None, Some([16, 64, 16, 2]), Some([4, 8, 32, 8])].map(|cuts| (hash, cuts)));
+    let ways = HashFamily::ALL.into_iter().flat_map(|hash| {
+        [None, Some([16, 64, 16, 2]), Some([4, 8, 32, 8])].map(|cuts| (hash, cuts))
+    });
     for (family, (hash, cuts)) in FAMILIES.iter().cycle().zip(ways) {
         at_every_call_of(Model::roomy, &format!("{hash:?}, {cuts:?}"), &expected, |model| {
             let device = model.device();
