@@ -147,8 +147,8 @@ struct SlicedRounds {
         to_planes(rows, state);
         sliced_rounds<true, false>(planes, keys.count(), state, 2);
         // May be huge: before the run. No register holds it while the rounds run.
-        const u32 first = run - low + not_hoisted(threadIdx.x % WARP);
-        const auto is_there = [&](u32 k) { return first + k * WARP - run < end - run; };
+        const u32 lane = not_hoisted(threadIdx.x % WARP), first = run - low + lane;
+        const auto is_there = [&](u32 k) { return lane + k * WARP - low < end - run; };
         const Block16 *input = reinterpret_cast<const Block16 *>(text.input);
         Block16 *output = reinterpret_cast<Block16 *>(text.output);
         // A part's loads come before its stores, which might be to the same memory.

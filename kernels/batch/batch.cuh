@@ -61,8 +61,6 @@ struct BatchParameters {
     Block16 *results;
     const BatchItem *items;
     u64 count;
-    const BatchItem *narrow;  // items of a few lanes
-    u64 narrow_count;
     const u8 *arena;
     u32 *sequences;
     Block16 *sums;            // of hashed pieces, or saved blocks

@@ -44,13 +44,14 @@ template <class Cipher>
 DEVICE SharedKeys<Cipher> shared_keys(Block16 *staged, u32 i) {
     return {staged + i * STAGED_BLOCKS<Cipher>};
 }
+// Bytes of this number of them.
+template <class Cipher>
+constexpr u32 shared_keys_bytes(u32 count) {
+    return count * STAGED_BLOCKS<Cipher> * u32(sizeof(Block16));
+}
 
-// Those of a warp: for each of its narrow items, if they are kept.
 template <class Cipher>
-constexpr u32 WARP_KEYS = Cipher::OPENS_SESSIONS ? 1 : WARP / GROUP;
-template <class Cipher>
-constexpr u32 CRYPT_KEY_BYTES = Cipher::Sliced::THREADS / WARP * WARP_KEYS<Cipher> *
-                                STAGED_BLOCKS<Cipher> * u32(sizeof(Block16));
+constexpr u32 CRYPT_KEY_BYTES = shared_keys_bytes<Cipher>(Cipher::Sliced::THREADS / WARP);
 // Behind the tables: the queue of items, round keys, and what bit-sliced warps keep.
 template <class Cipher>
 constexpr u32 CRYPT_KEPT_BYTES =
@@ -60,10 +61,19 @@ constexpr Launch CRYPT_LAUNCH = {
     Cipher::Sliced::THREADS, Cipher::Encryption::SHARED_BYTES + CRYPT_KEPT_BYTES<Cipher>,
     {WARP, 1, false}};
 
+constexpr u32 NARROW_THREADS = 768;
+// Behind the tables: round keys, where the cipher does not make them while they are used.
+template <class Cipher>
+constexpr u32 NARROW_KEY_BYTES =
+    Cipher::OPENS_SESSIONS ? 0 : shared_keys_bytes<Cipher>(NARROW_THREADS / GROUP);
+template <class Cipher>
+constexpr Launch NARROW_LAUNCH = {
+    NARROW_THREADS, Cipher::Encryption::SHARED_BYTES + NARROW_KEY_BYTES<Cipher>, {GROUP, 1, false}};
+
 constexpr u32 DECRYPT_THREADS = 1024;
 template <class Cipher>
 constexpr u32 DECRYPT_KEY_BYTES =
-    DECRYPT_THREADS / WARP * STAGED_BLOCKS<Cipher> * u32(sizeof(Block16));
+    shared_keys_bytes<Cipher>(DECRYPT_THREADS / WARP);
 template <class Cipher>
 constexpr Launch DECRYPT_LAUNCH = {
     DECRYPT_THREADS, Cipher::Decryption::SHARED_BYTES + DECRYPT_KEY_BYTES<Cipher>, {WARP, 1, false}};
@@ -78,18 +88,18 @@ constexpr Launch CHAIN_LAUNCH = {
 // ECB encryption, CTR or GCM of an item by a warp, which has room for its round keys.
 template <class Cipher>
 DEVICE void crypt_wide(const typename Cipher::Encryption &tables, const BatchParameters &parameters,
-                       const BatchItem &item, const SharedKeys<Cipher> &keys,
+                       const BatchItem &item, const SharedKeys<Cipher> &room,
                        const typename Cipher::Sliced &sliced) {
-    const BatchJob job = parameters.jobs[item.job];
+    const BatchJob &job = parameters.jobs[item.job];
     const Session session(parameters, item.job);
     const u32 lane = threadIdx.x % WARP;
-    Cipher::stage(tables, job, session, keys, lane, WARP);
+    Cipher::stage(tables, job, session, room, lane, WARP);
     __syncwarp();
     const Text text(parameters, job, item.first);
     if (job.mode == MODE_ECB_ENCRYPT) {
-        encrypt_item<1, Cipher>(tables, text, item, keys, lane, WARP);
+        encrypt_item<1, Cipher>(tables, text, item, room, lane, WARP);
     } else if (!is_refused(parameters, job.mode, item.job)) {
-        wide_ctr<Cipher>(tables, text, item, job.mode, first_counter(session, job), keys, sliced);
+        wide_ctr<Cipher>(tables, text, item, job.mode, first_counter(session, job), room, sliced);
     }
     __syncwarp();
 }
@@ -112,9 +122,16 @@ DEVICE void crypt_narrow(const typename Cipher::Encryption &tables, const BatchP
     __syncwarp();
 }
 
+// The sessions of all jobs, where no kernel before this one has made them.
+template <class Cipher>
+DEVICE void open_if_first(const typename Cipher::Encryption &tables, const BatchParameters &parameters) {
+    if (Cipher::OPENS_SESSIONS && parameters.flags & OPENS_SESSIONS) {
+        open_sessions<Cipher>(tables, parameters);
+    }
+}
+
 // ANCHOR: crypt
-// Items of a warp, of which a thread block's warps take each as many as it is fast; then those of a few lanes, eight of
-// which a warp takes at once.
+// Items of a warp, of which a thread block's warps take each as many as it is fast.
 template <class Cipher>
 DEVICE void crypt_items(const BatchParameters &parameters, u8 *shared) {
     const typename Cipher::Encryption tables(shared);
@@ -122,29 +139,34 @@ DEVICE void crypt_items(const BatchParameters &parameters, u8 *shared) {
     u32 *next = reinterpret_cast<u32 *>(kept);
     Block16 *staged = reinterpret_cast<Block16 *>(kept + Queue::BYTES);
     const typename Cipher::Sliced sliced(kept + Queue::BYTES + CRYPT_KEY_BYTES<Cipher>);
-    const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const u64 warps = grid_threads() / WARP;
     start_queue(next);
-    if (Cipher::OPENS_SESSIONS && parameters.flags & OPENS_SESSIONS) {
-        open_sessions<Cipher>(tables, parameters);
-    }
-    const SharedKeys<Cipher> of_warp = shared_keys<Cipher>(staged, warp * WARP_KEYS<Cipher>);
+    open_if_first<Cipher>(tables, parameters);
     Queue queue = {next, 0};
     for (u64 i = queue.take_dealt(); i < parameters.count; i = queue.take_dealt()) {
-        crypt_wide<Cipher>(tables, parameters, parameters.items[i], of_warp, sliced);
-    }
-    const SharedKeys<Cipher> of_group =
-        shared_keys<Cipher>(staged, warp * WARP_KEYS<Cipher> + lane / GROUP % WARP_KEYS<Cipher>);
-    for (u64 i = grid_warp(); i * (WARP / GROUP) < parameters.narrow_count; i += warps) {
-        const u64 number = i * (WARP / GROUP) + lane / GROUP;
-        BatchItem item = {};
-        if (number < parameters.narrow_count) item = parameters.narrow[number];
-        // All blocks at once wait for less, but those that are not there take as long.
-        const bool has_many = __ballot_sync(0xffffffff, item.blocks > 2 * GROUP) != 0;
-        if (has_many) crypt_narrow<MOST_BLOCKS, Cipher>(tables, parameters, item, of_group);
-        else crypt_narrow<1, Cipher>(tables, parameters, item, of_group);
+        // The address is made anew for every item: bit-sliced rounds leave no register for it.
+        const SharedKeys<Cipher> room = shared_keys<Cipher>(staged, not_hoisted(threadIdx.x / WARP));
+        crypt_wide<Cipher>(tables, parameters, parameters.items[i], room, sliced);
     }
     clear_shared(next, CRYPT_KEPT_BYTES<Cipher> / 4);
+}
+
+// Items of a few lanes, eight of which a warp takes at once.
+template <class Cipher>
+DEVICE void crypt_narrow_items(const BatchParameters &parameters, u8 *shared) {
+    const typename Cipher::Encryption tables(shared);
+    Block16 *staged = reinterpret_cast<Block16 *>(shared + Cipher::Encryption::SHARED_BYTES);
+    open_if_first<Cipher>(tables, parameters);
+    const SharedKeys<Cipher> room = shared_keys<Cipher>(staged, threadIdx.x / GROUP);
+    const u32 group = threadIdx.x % WARP / GROUP, groups = WARP / GROUP;
+    for (u64 i = grid_warp() * groups; i < parameters.count; i += grid_threads() / GROUP) {
+        BatchItem item = {};
+        if (i + group < parameters.count) item = parameters.items[i + group];
+        // All blocks at once wait for less, but those that are not there take as long.
+        const bool has_many = __ballot_sync(0xffffffff, item.blocks > 2 * GROUP) != 0;
+        if (has_many) crypt_narrow<MOST_BLOCKS, Cipher>(tables, parameters, item, room);
+        else crypt_narrow<1, Cipher>(tables, parameters, item, room);
+    }
+    clear_shared(reinterpret_cast<u32 *>(staged), NARROW_KEY_BYTES<Cipher> / 4);
 }
 // ANCHOR_END: crypt
 
@@ -198,6 +220,10 @@ DEVICE void chain_messages(const BatchParameters &parameters, u8 *shared) {
     KERNEL(prefix##_batch_crypt, CRYPT_LAUNCH<Cipher>, BatchParameters) {         \
         SHARED_TABLES_AND_KEYS(shared, Cipher::Encryption::SHARED_BYTES);         \
         crypt_items<Cipher>(parameters, shared);                                  \
+    }                                                                             \
+    KERNEL(prefix##_batch_narrow, NARROW_LAUNCH<Cipher>, BatchParameters) {       \
+        SHARED_TABLES_AND_KEYS(shared, Cipher::Encryption::SHARED_BYTES);         \
+        crypt_narrow_items<Cipher>(parameters, shared);                           \
     }                                                                             \
     KERNEL(prefix##_batch_decrypt, DECRYPT_LAUNCH<Cipher>, BatchParameters) {     \
         SHARED_TABLES_AND_KEYS(shared, Cipher::Decryption::SHARED_BYTES);         \

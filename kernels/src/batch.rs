@@ -8,7 +8,7 @@ use crate::{
 
 /// Words of the parameter block of every one of these kernels, of 64 bits: `BatchParameters` of
 /// `batch/batch.cuh`. None of them is secret.
-pub const PARAMETER_WORDS: usize = 16;
+pub const PARAMETER_WORDS: usize = 14;
 
 /// Bytes of a job: `BatchJob` of `batch/batch.cuh`.
 pub const JOB_BYTES: usize = 128;
@@ -23,8 +23,8 @@ pub const SESSION_BYTES: usize = 336;
 /// `batch/rows.cuh`.
 pub const SEQUENCE_BYTES: usize = 160;
 
-/// Blocks that a message has fewer of, where a few lanes of [`BatchProgram::crypt`] take it and not a
-/// warp, however few messages there are.
+/// Blocks that a message has fewer of, where a few lanes take it ([`BatchProgram::narrow`]) and not a warp
+/// ([`BatchProgram::crypt`]), however few messages there are.
 pub const NARROW_BLOCKS: usize = 64;
 
 /// The kernels of a cipher that batches need.
@@ -38,11 +38,13 @@ pub struct BatchProgram {
     pub(crate) keys: Kernel,
     /// ECB encryption, CTR and GCM without its hash.
     pub(crate) crypt: Kernel,
+    /// The same of short messages.
+    pub(crate) narrow: Kernel,
     /// ECB and CBC decryption.
     pub(crate) decrypt: Kernel,
     /// CBC encryption.
     pub(crate) chain: Kernel,
-    /// Whether `crypt` makes what it needs itself.
+    /// Whether `crypt` and `narrow` make what they need themselves.
     pub(crate) opens_sessions: bool,
 }
 
@@ -65,8 +67,8 @@ impl BatchProgram {
         self.keys.module()
     }
 
-    /// Whether [`crypt`](Self::crypt) makes what it needs of keys itself, and, by a flag, all that
-    /// [`keys`](Self::keys) makes for the kernels behind it.
+    /// Whether [`crypt`](Self::crypt) and [`narrow`](Self::narrow) make what they need of keys themselves, and, by a flag,
+    /// all that [`keys`](Self::keys) makes for the kernels behind them.
     #[must_use]
     pub const fn opens_sessions(&self) -> bool {
         self.opens_sessions
@@ -84,6 +86,12 @@ impl BatchProgram {
         &self.crypt
     }
 
+    /// As [`crypt`](Self::crypt), of short messages, a few lanes each.
+    #[must_use]
+    pub const fn narrow(&self) -> &Kernel {
+        &self.narrow
+    }
+
     /// ECB and CBC decryption.
     #[must_use]
     pub const fn decrypt(&self) -> &Kernel {
@@ -98,8 +106,8 @@ impl BatchProgram {
 
     /// All of them.
     #[must_use]
-    pub const fn kernels(&self) -> [&Kernel; 4] {
-        [&self.keys, &self.crypt, &self.decrypt, &self.chain]
+    pub const fn kernels(&self) -> [&Kernel; 5] {
+        [&self.keys, &self.crypt, &self.narrow, &self.decrypt, &self.chain]
     }
 
     /// Bytes of dynamic shared memory that a thread block must be able to have.
@@ -115,6 +123,7 @@ pub static AES: BatchProgram = BatchProgram {
     key_bytes: &[16, 24, 32],
     keys: kernel(&AES_BATCH, "aes_batch_keys"),
     crypt: kernel(&AES_BATCH, "aes_batch_crypt"),
+    narrow: kernel(&AES_BATCH, "aes_batch_narrow"),
     decrypt: kernel(&AES_BATCH, "aes_batch_decrypt"),
     chain: kernel(&AES_BATCH, "aes_batch_chain"),
     opens_sessions: true,
@@ -126,6 +135,7 @@ pub static ARIA: BatchProgram = BatchProgram {
     key_bytes: &[16, 24, 32],
     keys: kernel(&ARIA_BATCH, "aria_batch_keys"),
     crypt: kernel(&ARIA_BATCH, "aria_batch_crypt"),
+    narrow: kernel(&ARIA_BATCH, "aria_batch_narrow"),
     decrypt: kernel(&ARIA_BATCH, "aria_batch_decrypt"),
     chain: kernel(&ARIA_BATCH, "aria_batch_chain"),
     opens_sessions: false,
@@ -137,6 +147,7 @@ pub static CAMELLIA: BatchProgram = BatchProgram {
     key_bytes: &[16, 24, 32],
     keys: kernel(&CAMELLIA_BATCH, "camellia_batch_keys"),
     crypt: kernel(&CAMELLIA_BATCH, "camellia_batch_crypt"),
+    narrow: kernel(&CAMELLIA_BATCH, "camellia_batch_narrow"),
     decrypt: kernel(&CAMELLIA_BATCH, "camellia_batch_decrypt"),
     chain: kernel(&CAMELLIA_BATCH, "camellia_batch_chain"),
     opens_sessions: false,
@@ -148,6 +159,7 @@ pub static LEA: BatchProgram = BatchProgram {
     key_bytes: &[16, 24, 32],
     keys: kernel(&LEA_BATCH, "lea_batch_keys"),
     crypt: kernel(&LEA_BATCH, "lea_batch_crypt"),
+    narrow: kernel(&LEA_BATCH, "lea_batch_narrow"),
     decrypt: kernel(&LEA_BATCH, "lea_batch_decrypt"),
     chain: kernel(&LEA_BATCH, "lea_batch_chain"),
     opens_sessions: false,
@@ -159,6 +171,7 @@ pub static SEED: BatchProgram = BatchProgram {
     key_bytes: &[16],
     keys: kernel(&SEED_BATCH, "seed_batch_keys"),
     crypt: kernel(&SEED_BATCH, "seed_batch_crypt"),
+    narrow: kernel(&SEED_BATCH, "seed_batch_narrow"),
     decrypt: kernel(&SEED_BATCH, "seed_batch_decrypt"),
     chain: kernel(&SEED_BATCH, "seed_batch_chain"),
     opens_sessions: false,
@@ -170,6 +183,7 @@ pub static SM4: BatchProgram = BatchProgram {
     key_bytes: &[16],
     keys: kernel(&SM4_BATCH, "sm4_batch_keys"),
     crypt: kernel(&SM4_BATCH, "sm4_batch_crypt"),
+    narrow: kernel(&SM4_BATCH, "sm4_batch_narrow"),
     decrypt: kernel(&SM4_BATCH, "sm4_batch_decrypt"),
     chain: kernel(&SM4_BATCH, "sm4_batch_chain"),
     opens_sessions: false,

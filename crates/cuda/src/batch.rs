@@ -8,7 +8,8 @@
 //! keys        a thread a job      round keys, H, J0 encrypted           but for what AES encrypts
 //! hash, finish                    are the tags right?                   GCM decryption
 //! save        a thread an item    the block before it                   ECB and CBC decryption
-//! crypt       a warp an item, or four lanes: of AES round keys, too     CTR, GCM, ECB encryption
+//! crypt       a warp an item: of AES round keys, too                    CTR, GCM, ECB encryption
+//! narrow      four lanes a short message: the same                      CTR, GCM, ECB encryption
 //! decrypt     a warp an item                                            ECB and CBC decryption
 //! chain       a thread a message                                        CBC encryption
 //! hash, finish                    the tags                              GCM encryption
@@ -55,8 +56,6 @@ const WITHOUT_H: u64 = 1;
 const OPENS_SESSIONS: u64 = 2;
 /// What a result says of a right tag: `RIGHT` there.
 const RIGHT: u8 = 1;
-/// Items of a few lanes that a warp takes at once.
-const NARROW_AT_ONCE: u64 = 8;
 /// What moves messages by the bus: more thread blocks of one kernel leave no room for those of the other direction.
 const MOVERS: Geometry = Geometry { threads: 512, blocks_per_multiprocessor: 1 };
 /// The most bytes of a message: items count its blocks in 32 bits, and no memory has more than `isize` counts.
@@ -447,10 +446,11 @@ impl Launches<'_> {
         }
         self.run_hashes(all, &lists.verified)?;
         self.run_kernel(&kernels::SAVE, all.over(lists.decrypted))?;
-        let List { address: narrow, count: narrow_count } = lists.narrow;
-        let flags = if opens_inside { OPENS_SESSIONS } else { 0 };
-        let crypt = Parameters { narrow, narrow_count, flags, ..all.over(lists.wide) };
-        self.run_kernel(program.crypt(), crypt)?;
+        let opens = |first| if opens_inside && first { OPENS_SESSIONS } else { 0 };
+        let wide = Parameters { flags: opens(true), ..all.over(lists.wide) };
+        self.run_kernel(program.crypt(), wide)?;
+        let narrow = Parameters { flags: opens(wide.count == 0), ..all.over(lists.narrow) };
+        self.run_kernel(program.narrow(), narrow)?;
         self.run_kernel(program.decrypt(), all.over(lists.decrypted))?;
         self.run_kernel(program.chain(), all.over(lists.chained))?;
         self.run_hashes(all, &lists.sealed)?;
@@ -487,11 +487,10 @@ impl Launches<'_> {
         parameters: Parameters,
         wanted: Option<Geometry>,
     ) -> Result<(), Error> {
-        let count = parameters.count + parameters.narrow_count.div_ceil(NARROW_AT_ONCE);
-        if count == 0 {
+        if parameters.count == 0 {
             return Ok(());
         }
-        let launch = self.device.shaped(kernel, count, wanted)?;
+        let launch = self.device.shaped(kernel, parameters.count, wanted)?;
         self.device.launch(self.stream, launch, parameters.words())
     }
 }

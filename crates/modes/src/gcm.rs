@@ -189,7 +189,7 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         if is_done.transpose()? == Some(true) {
             return Ok(tag);
         }
-        if data.len() <= SHORT - 16 {
+        if data.len() <= MOST_SHORT {
             return self.run_short(direction, first, aad, data);
         }
         let mut message = GcmMessage::from_first(&self.key, &self.engine, *first)?;
@@ -199,12 +199,12 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
     }
 }
 
-/// Bytes of key stream that an engine without a pass of its own makes of a short message at once, the block that masks
-/// its tag among them: two calls for a block each take twice as long as one.
-const SHORT: usize = 256;
+/// The most bytes of a message whose key stream an engine without a pass of its own makes at once, with the block that masks
+/// its tag: two calls for a block each take twice as long as one.
+const MOST_SHORT: usize = 240;
 
 impl<C: Engine, N, T> Gcm<C, N, T> {
-    /// Runs a message of less than [`SHORT`] bytes from J0 on, and returns its tag.
+    /// Runs a message of [`MOST_SHORT`] bytes at most from J0 on, and returns its tag.
     fn run_short(
         &self,
         direction: Direction,
@@ -213,7 +213,7 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<Secret<[u8; 16]>, EngineError> {
         let length = data.len();
-        let mut masks = Secret::new([0; SHORT]);
+        let mut masks = Secret::new([0; 16 + MOST_SHORT]);
         let masks = &mut masks[..16 + length.next_multiple_of(16)];
         for (number, mask) in (0..).zip(masks.as_chunks_mut::<16>().0) {
             Counter::from(*first).plus32(number).fill(mask);

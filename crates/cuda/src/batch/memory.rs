@@ -24,8 +24,6 @@ pub(super) struct Parameters {
     pub(super) results: u64,
     pub(super) items: u64,
     pub(super) count: u64,
-    pub(super) narrow: u64,
-    pub(super) narrow_count: u64,
     pub(super) arena: u64,
     pub(super) sequences: u64,
     pub(super) sums: u64,
