@@ -45,6 +45,7 @@ namespace detail {
 // The words kernels are written in, and the few intrinsics they use, on the device and on the host.
 
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
@@ -877,25 +878,56 @@ LANECRYPT_DEVICE void next_words(const Tables &tables, const u32 *before, u32 *w
     }
 }
 
+// Round keys of a key of `size` words, made one after the other as they are taken: as many at once as are whole steps of the
+// key schedule.
+template <u32 size>
+struct RunningKeys {
+    static constexpr u32 WORDS = AT_ONCE<size>, KEYS = WORDS / 4, ROUNDS = size + 6;
+
+    u32 words[WORDS];
+    u32 constant;
+
+    template <class Tables>
+    LANECRYPT_DEVICE RunningKeys(const Tables &tables, const u32 *key) : constant(1) {
+        LANECRYPT_UNROLL for (u32 i = 0; i < size; i++) words[i] = key[i];
+        if (size < WORDS) next_words<size>(tables, words, words + size, constant);
+    }
+
+    // Calls `use(i, key)` for keys `first` to `last`, where those before have been taken, with `passes` passes of the
+    // loop behind each other.
+    template <u32 first, u32 last, u32 passes = 1, class Tables, class Use>
+    LANECRYPT_DEVICE void take(const Tables &tables, Use use) {
+        constexpr u32 START = (first + KEYS - 1) / KEYS * KEYS;
+        LANECRYPT_UNROLL for (u32 i = first; i != START; i++) use(i, key(i % KEYS));
+        if (first != START) advance(tables);
+        LANECRYPT_UNROLL_BY(passes) for (u32 start = START; start <= last; start += KEYS) {
+            LANECRYPT_UNROLL for (u32 i = 0; i < KEYS; i++) {
+                if (start + i <= last) use(start + i, key(i));
+            }
+            if (last == ROUNDS || start + KEYS <= last + 1) advance(tables);
+        }
+    }
+
+   private:
+    LANECRYPT_DEVICE Block16 key(u32 i) const {
+        return make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]);
+    }
+
+    template <class Tables>
+    LANECRYPT_DEVICE void advance(const Tables &tables) {
+        u32 next[WORDS];
+        LANECRYPT_UNROLL for (u32 i = 0; i < WORDS; i += size) {
+            next_words<size>(tables, i == 0 ? words + WORDS - size : next, next + i, constant);
+        }
+        LANECRYPT_UNROLL for (u32 i = 0; i < WORDS; i++) words[i] = next[i];
+    }
+};
+
 // Calls `use(i, key)` for every round key of a key of `size` words, with `passes` passes of the loop behind each other.
 template <u32 size, u32 passes = 1, class Tables, class Use>
 LANECRYPT_DEVICE void every_round_key(const Tables &tables, const u32 *key, Use use) {
-    constexpr u32 COUNT = AT_ONCE<size>, ROUNDS = size + 6;
-    u32 words[COUNT], next[COUNT], constant = 1;
-    LANECRYPT_UNROLL for (u32 i = 0; i < size; i++) words[i] = key[i];
-    if (size < COUNT) next_words<size>(tables, words, words + size, constant);
-    LANECRYPT_UNROLL_BY(passes) for (u32 first = 0; first <= ROUNDS; first += COUNT / 4) {
-        LANECRYPT_UNROLL for (u32 i = 0; i < COUNT / 4; i++) {
-            if (first + i <= ROUNDS) {
-                use(first + i, make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2],
-                                          words[4 * i + 3]));
-            }
-        }
-        LANECRYPT_UNROLL for (u32 i = 0; i < COUNT; i += size) {
-            next_words<size>(tables, i == 0 ? words + COUNT - size : next, next + i, constant);
-        }
-        LANECRYPT_UNROLL for (u32 i = 0; i < COUNT; i++) words[i] = next[i];
-    }
+    RunningKeys<size> keys(tables, key);
+    keys.template take<0, RunningKeys<size>::ROUNDS, passes>(tables, use);
 }
 
 // Round `i` of encryption on blocks side by side, of `rounds`; round 0 adds the first key alone.
@@ -1028,11 +1060,20 @@ LANECRYPT_DEVICE Block16 reversed(Block16 block) {
 // Word `i` of a block or an element. All are read, where `i` is none of the compiler's constants.
 LANECRYPT_DEVICE u32 word_of(Block16 a, u32 i) { return i == 0 ? a.x : i == 1 ? a.y : i == 2 ? a.z : a.w; }
 
-// A block of the first bytes, filled up with zeros; at most 16 are taken.
-LANECRYPT_DEVICE Block16 padded(const u8 *bytes, u64 count) {
+// A block of the first bytes, fewer than 16, filled up with zeros. They begin at a multiple of 16; whole words are loaded
+// at once.
+LANECRYPT_DEVICE Block16 padded(const u8 *bytes, u32 count) {
     u32 words[4] = {};
-    LANECRYPT_UNROLL for (u32 i = 0; i < 16; i++) {
-        if (i < count) words[i / 4] |= u32(bytes[i]) << 8 * (i % 4);
+    LANECRYPT_UNROLL for (u32 i = 0; i < 4; i++) {
+        if (count >= 4 * i + 4) words[i] = reinterpret_cast<const u32 *>(bytes)[i];
+    }
+    const u32 whole = count / 4 * 4;
+    u32 rest = 0;
+    LANECRYPT_UNROLL for (u32 k = 0; k < 3; k++) {
+        if (whole + k < count) rest |= u32(bytes[whole + k]) << 8 * k;
+    }
+    LANECRYPT_UNROLL for (u32 i = 0; i < 4; i++) {
+        if (4 * i == whole) words[i] = rest;
     }
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
@@ -1040,12 +1081,18 @@ LANECRYPT_DEVICE Block16 padded(const u8 *bytes, u64 count) {
 // Block `i` of `length` bytes, which are there, filled up with zeros.
 LANECRYPT_DEVICE Block16 block_at(const u8 *data, u64 length, u64 i) {
     if (16 * i + 16 <= length) return *reinterpret_cast<const Block16 *>(data + 16 * i);
-    return padded(data + 16 * i, length - 16 * i);
+    return padded(data + 16 * i, u32(length - 16 * i));
 }
 
-// Stores the first bytes of a block, fewer than 16.
+// Stores the first bytes of a block, fewer than 16, from a multiple of 16 on: eight of them at once, four, two and one, as
+// many as there are.
 LANECRYPT_DEVICE void store_part(u8 *to, Block16 block, u32 count) {
-    LANECRYPT_ROLLED for (u32 at = 0; at < count; at++) to[at] = u8(word_of(block, at / 4) >> 8 * (at % 4));
+    const u64 first = u64(block.y) << 32 | block.x, second = u64(block.w) << 32 | block.z;
+    u64 half = first;
+    if (count & 8) *reinterpret_cast<u64 *>(to) = first, to += 8, half = second;
+    if (count & 4) *reinterpret_cast<u32 *>(to) = u32(half), to += 4, half >>= 32;
+    if (count & 2) *reinterpret_cast<u16 *>(to) = u16(half), to += 2, half >>= 16;
+    if (count & 1) *to = u8(half);
 }
 
 // The last block that is hashed of a message: two lengths, in bits.
