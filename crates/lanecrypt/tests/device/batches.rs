@@ -155,7 +155,14 @@ pub(crate) fn boundaries(case: &Case) -> Outcome {
                 .map(|length| Message::new(family.cipher(), kind, length, &mut numbers))
                 .collect();
             for hash in hash_families(&device) {
-                run(&device, family, hash, Some([256, 256, 100]), &messages, &format!("{kind:?}"))?;
+                run(
+                    &device,
+                    family,
+                    hash,
+                    Some([256, 64, 256, 100]),
+                    &messages,
+                    &format!("{kind:?}"),
+                )?;
             }
         }
     }
