@@ -59,23 +59,13 @@ struct Item {
 impl Model {
     /// The kernels of batches: what they read and write is what the others do.
     pub(super) fn batch(&self, name: &str, parameters: &[u64]) {
-        let [
-            input,
-            output,
-            jobs,
-            sessions,
-            session_count,
-            results,
-            items,
-            count,
-            narrow,
-            few,
-            arena,
-        ] = parameters[..11]
+        let [input, output, jobs, sessions, session_count, results, items, count] = parameters[..8]
         else {
             panic!("no parameters of a batch")
         };
-        let [sequences, sums, piece, flags, ends] = parameters[11..] else { panic!("too few") };
+        let [arena, sequences, sums, piece, flags, ends] = parameters[8..] else {
+            panic!("too few")
+        };
         let all = Parameters {
             model: self,
             input,
@@ -108,12 +98,11 @@ impl Model {
                 };
                 self.write_at(sums + 16 * item.place, &before);
             }),
-            "crypt" => {
+            "crypt" | "narrow" => {
                 if flags == 2 {
                     (0..session_count).for_each(|i| all.open(i));
                 }
                 each(items, count, &|item| all.crypt(&item));
-                each(narrow, few, &|item| all.crypt(&item));
             }
             "decrypt" => each(items, count, &|item| all.decrypt(&item)),
             "chain" => each(items, count, &|item| all.chain(&item)),
