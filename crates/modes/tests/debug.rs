@@ -30,10 +30,10 @@ fn no_text_has_a_key() {
     shows_no_key("Xts ", |key| Xts::new(aes(key), aes(key)));
     shows_no_key("CtrCore ", |key| Ctr128BE::<Aes256>::inner_iv_init(aes(key), &iv));
     shows_no_key("Ofb ", |key| Ofb::<Aes256>::new(&key, &iv));
-    shows_no_key("cbc", |key| cbc::Encryptor::<Aes256>::new(&key, &iv));
-    shows_no_key("cbc", |key| cbc::Decryptor::<Aes256>::new(&key, &iv));
-    shows_no_key("cfb", |key| cfb::Encryptor::<Aes256>::new(&key, &iv));
-    shows_no_key("Buf", |key| BufDecryptor::<Aes256>::new(&key, &iv));
+    shows_no_key("CBC ", |key| cbc::Encryptor::<Aes256>::new(&key, &iv));
+    shows_no_key("CBC ", |key| cbc::Decryptor::<Aes256>::new(&key, &iv));
+    shows_no_key("CFB ", |key| cfb::Encryptor::<Aes256>::new(&key, &iv));
+    shows_no_key("CFB ", |key| BufDecryptor::<Aes256>::new(&key, &iv));
     shows_no_key("BatchCmac ", |key| BatchCmac::of(aes(key)).expect("CPU engines do not fail"));
     shows_no_key("CtrDrbg ", |key| {
         CtrDrbg::<Aes256>::with_full_entropy(&[key[0]; 48], &[]).expect("a seed")
