@@ -22,10 +22,10 @@ const WARP: u32 = 32;
 pub(super) struct Cuts {
     /// Of an item that is encrypted or decrypted, a power of two.
     pub(super) piece: u32,
+    /// Messages of fewer blocks are encrypted by a few lanes.
+    pub(super) narrow: u32,
     /// Of an item that is hashed, a power of two.
     pub(super) hashed: u32,
-    /// Messages of fewer blocks are encrypted or decrypted by a few lanes.
-    pub(super) narrow: u32,
     /// Messages of more blocks are hashed in items of their own.
     pub(super) short: u32,
     /// Whether pieces are hashed by matrices, not by look-ups; their kernel ends the hash of a message
