@@ -24,7 +24,7 @@ pub const SESSION_BYTES: usize = 336;
 pub const SEQUENCE_BYTES: usize = 160;
 
 /// Blocks that a message has fewer of, where a few lanes take it ([`BatchProgram::narrow`]) and not a warp
-/// ([`BatchProgram::crypt`]), however few messages there are.
+/// ([`BatchProgram::crypt`]): in a batch of more messages than there are warps. In a large one it is twice as many.
 pub const NARROW_BLOCKS: usize = 64;
 
 /// The kernels of a cipher that batches need.

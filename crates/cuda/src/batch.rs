@@ -263,14 +263,18 @@ impl BatchFamily {
         by_matrices: bool,
         lengths: impl Iterator<Item = usize>,
     ) -> Result<Cuts, Error> {
-        let blocks = lengths.map(|length| length.div_ceil(BLOCK) as u64).sum();
+        let add = |[messages, blocks]: [u64; 2], length: usize| {
+            [messages + 1, blocks + length.div_ceil(BLOCK) as u64]
+        };
+        let [messages, blocks] = lengths.fold([0; 2], add);
         let threads = |kernel| {
             let all = device.shaped(kernel, u64::from(u32::MAX), None)?;
             Ok::<_, Error>(all.threads() as u64)
         };
         let hashers =
             if by_matrices { threads(&kernels::MATRICES)? / 32 } else { threads(&kernels::HASH)? };
-        Ok(Cuts::of(blocks, threads(self.program.crypt())? / 32, by_matrices, hashers))
+        let crypt_warps = threads(self.program.crypt())? / 32;
+        Ok(Cuts::of(messages, blocks, crypt_warps, by_matrices, hashers))
     }
 }
 

@@ -34,9 +34,15 @@ pub(super) struct Cuts {
 }
 
 impl Cuts {
-    /// For messages of `blocks` blocks together, on a device of which `crypt_warps` warps encrypt at once, and
-    /// `hashers` warps or threads hash.
-    pub(super) fn of(blocks: u64, crypt_warps: u64, by_matrices: bool, hashers: u64) -> Self {
+    /// For this number of messages of `blocks` blocks together, on a device of which `crypt_warps` warps encrypt at once,
+    /// and `hashers` warps or threads hash.
+    pub(super) fn of(
+        messages: u64,
+        blocks: u64,
+        crypt_warps: u64,
+        by_matrices: bool,
+        hashers: u64,
+    ) -> Self {
         let share = |of: u64, least: u32, most: u32| {
             let blocks = (blocks / of.max(1)).clamp(u64::from(least), u64::from(most));
             1 << blocks.ilog2()
@@ -46,8 +52,14 @@ impl Cuts {
         let piece = share(crypt_warps, LEAST_PIECE, RUN)
             .max(share(3 * crypt_warps, LEAST_PIECE, 1024))
             .max(share(12 * crypt_warps, LEAST_PIECE, 4096));
-        // A few lanes are faster up to where bit-sliced warps begin, if there are messages enough for all.
-        let narrow = NARROW_BLOCKS as u32 * if piece < RUN { 1 } else { 2 };
+        // Where every message has a warp at once, one launch takes them all. A few lanes are faster up to where bit-sliced
+        // warps begin, if there are messages enough for all.
+        let narrow = NARROW_BLOCKS as u32
+            * match piece {
+                _ if messages <= crypt_warps => 0,
+                ..RUN => 1,
+                _ => 2,
+            };
         let (hashed, short) = if by_matrices {
             (share(TURNS * hashers, 1024, 1 << 16), SHORT_BLOCKS)
         } else {
@@ -101,10 +113,10 @@ impl Items {
         let crypted = blocks / LEAST_PIECE as usize;
         let hashed = blocks / SHORT_BLOCKS as usize;
         // A piece of each kind may be cut once more; a message that is no short one is an item by itself, too.
-        match blocks {
-            0..NARROW_BLOCKS => [2, 1],
-            _ if Self::is_short(length) => [crypted + 3, crypted + 1],
-            _ => [crypted + 2 + hashed + 2, hashed.max(crypted) + 1],
+        if Self::is_short(length) {
+            [crypted + 3, crypted + 1]
+        } else {
+            [crypted + 2 + hashed + 2, hashed.max(crypted) + 1]
         }
     }
 
@@ -307,8 +319,11 @@ mod tests {
     #[test]
     fn no_message_has_more_items_than_there_is_room_for() {
         let iv = [0xff; 16];
-        for (total, by_matrices) in [(1, true), (1, false), (1 << 20, true), (1 << 30, false)] {
-            let cuts = Cuts::of(total, 132 * 24, by_matrices, 132 * 12);
+        let totals = [(1, true), (1, false), (1 << 20, true), (1 << 30, false)];
+        for ((total, by_matrices), messages) in
+            totals.into_iter().flat_map(|total| [(total, 1), (total, 1 << 20)])
+        {
+            let cuts = Cuts::of(messages, total, 132 * 24, by_matrices, 132 * 12);
             for blocks in (0..3000).chain([1 << 16, (1 << 20) + 1]) {
                 let mut tag = [0; 16];
                 let modes = [
@@ -333,15 +348,17 @@ mod tests {
 
     #[test]
     fn cuts_suit_the_device() {
-        let cuts = Cuts::of(4096 << 16, 132 * 24, true, 132 * 12);
+        let cuts = Cuts::of(4096, 4096 << 16, 132 * 24, true, 132 * 12);
         assert_eq!((cuts.piece, cuts.hashed), (4096, 1 << 14));
-        let cuts = Cuts::of(10_000 << 10, 132 * 24, true, 132 * 12);
+        let cuts = Cuts::of(10_000, 10_000 << 10, 132 * 24, true, 132 * 12);
         assert_eq!((cuts.piece, cuts.hashed, cuts.short), (1024, 1024, 128));
-        let narrow = |blocks| Cuts::of(blocks, 132 * 24, true, 132 * 12).narrow;
-        assert_eq!((narrow(1_000 * 94), narrow(10_000 * 94)), (64, 128));
-        let piece = |blocks| Cuts::of(blocks, 132 * 24, true, 132 * 12).piece;
+        let narrow = |messages, blocks| {
+            Cuts::of(messages, messages * blocks, 132 * 24, true, 132 * 12).narrow
+        };
+        assert_eq!([narrow(3_000, 94), narrow(10_000, 16), narrow(10_000, 94)], [0, 64, 128]);
+        let piece = |blocks| Cuts::of(1_000, blocks, 132 * 24, true, 132 * 12).piece;
         assert_eq!((piece(1_000 << 10), piece(4_000 * 9_375)), (256, 1024));
-        let cuts = Cuts::of(1, 132 * 24, false, 132 * 768);
+        let cuts = Cuts::of(1, 1, 132 * 24, false, 132 * 768);
         assert_eq!((cuts.piece, cuts.hashed, cuts.short), (64, 128, 128));
     }
 }
