@@ -52,11 +52,12 @@ impl Cuts {
         let piece = share(crypt_warps, LEAST_PIECE, RUN)
             .max(share(3 * crypt_warps, LEAST_PIECE, 1024))
             .max(share(12 * crypt_warps, LEAST_PIECE, 4096));
-        // Where every message has a warp at once, one launch takes them all. A few lanes are faster up to where bit-sliced
-        // warps begin, if there are messages enough for all.
+        // Warps are through sooner than a few lanes if each has a message at once, or two that fill its lanes; then one
+        // launch takes all. Of more, a few lanes are faster, up to where bit-sliced warps begin if all have enough.
+        let turns = if blocks < messages * u64::from(WARP) { 1 } else { 2 };
         let narrow = NARROW_BLOCKS as u32
             * match piece {
-                _ if messages <= crypt_warps => 0,
+                _ if messages <= turns * crypt_warps => 0,
                 ..RUN => 1,
                 _ => 2,
             };
@@ -355,7 +356,8 @@ mod tests {
         let narrow = |messages, blocks| {
             Cuts::of(messages, messages * blocks, 132 * 24, true, 132 * 12).narrow
         };
-        assert_eq!([narrow(3_000, 94), narrow(10_000, 16), narrow(10_000, 94)], [0, 64, 128]);
+        assert_eq!([narrow(3_000, 16), narrow(4_000, 16), narrow(10_000, 94)], [0, 64, 128]);
+        assert_eq!([narrow(6_000, 32), narrow(6_000, 31), narrow(6_400, 32)], [0, 64, 64]);
         let piece = |blocks| Cuts::of(1_000, blocks, 132 * 24, true, 132 * 12).piece;
         assert_eq!((piece(1_000 << 10), piece(4_000 * 9_375)), (256, 1024));
         let cuts = Cuts::of(1, 1, 132 * 24, false, 132 * 768);
