@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(of_module("ghash_tables"), [(0, 200)]);
         assert_eq!(of_module("aes_gcm"), [(0, 48), (288, 292), (304, 504)]);
         for module in ["aes_batch", "aria_batch", "camellia_batch", "seed_batch"] {
-            assert_eq!(of_module(module), [(0, 128)]);
+            assert_eq!(of_module(module), [(0, 112)]);
         }
     }
 
