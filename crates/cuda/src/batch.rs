@@ -261,12 +261,10 @@ impl BatchFamily {
         &self,
         device: &Device,
         by_matrices: bool,
-        lengths: impl Iterator<Item = usize>,
+        lengths: impl ExactSizeIterator<Item = usize>,
     ) -> Result<Cuts, Error> {
-        let add = |[messages, blocks]: [u64; 2], length: usize| {
-            [messages + 1, blocks + length.div_ceil(BLOCK) as u64]
-        };
-        let [messages, blocks] = lengths.fold([0; 2], add);
+        let messages = lengths.len() as u64;
+        let blocks = lengths.map(|length| length.div_ceil(BLOCK) as u64).sum();
         let threads = |kernel| {
             let all = device.shaped(kernel, u64::from(u32::MAX), None)?;
             Ok::<_, Error>(all.threads() as u64)
