@@ -83,11 +83,10 @@ pub(crate) fn expression<N: Display>(
         Gate::Or(a, b) => format!("{} | {}", name(a), name(b)),
         Gate::Not(a) => format!("{complement}{}", name(a)),
         Gate::Lut(table, operands) => {
-            let operands = operands.map(|operand| name(operand).to_string());
-            match look_up {
-                Some(look_up) => format!("{look_up}<{table:#04x}>({})", operands.join(", ")),
-                None => in_gates(table, &operands, *complement),
-            }
+            let operands = operands.map(|operand| (operand, name(operand).to_string()));
+            let Some(look_up) = look_up else { return in_gates(table, &operands, *complement) };
+            let names = operands.map(|(_, name)| name);
+            format!("{look_up}<{table:#04x}>({})", names.join(", "))
         }
     }
 }

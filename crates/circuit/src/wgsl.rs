@@ -225,33 +225,52 @@ fn head(cipher: &str, Block { planes, ty, words }: Block, sizes: &BTreeSet<usize
          fn first_block(thread: u32) -> u32 {{\n    return thread / 32u * 1024u + thread % 32u;\n}}\n",
         MAX_KEYS / 4
     );
-    let mut load = Lines::default();
-    load.line("let last = parameters.blocks - 1u;");
-    for i in 0..32 {
-        load.push(&format!("let b{i} = data[min(first + {}u, last)];", 32 * i));
-    }
-    load.end();
+    text.push_str(&ends(planes, ty, words));
+    text.push_str(&count(planes));
+    text
+}
+
+/// The last block of a thread, from the first one on.
+const LAST: usize = 31 * 32;
+
+/// How blocks come in and go out. Where a thread has all its blocks, it asks once and not for each of them.
+fn ends(planes: usize, ty: &str, words: &[&str]) -> String {
     let loaded = (0..32).flat_map(|i| words.iter().map(move |word| format!("b{i}.{word}")));
-    let loaded = format!("return {};", planes_of(&loaded.collect::<Vec<_>>()));
-    let _ = write!(
-        text,
-        "\n// Blocks beyond the last one are the last one.\nfn load(first: u32) -> Planes{planes} {{\n{}{}}}\n",
-        load.finish(),
-        wrapped(&loaded)
+    let loaded = wrapped(&format!("return {};", planes_of(&loaded.collect::<Vec<_>>())));
+    let load = |block: &dyn Fn(usize) -> String| {
+        let mut lines = Lines::default();
+        for i in 0..32 {
+            lines.push(&format!("let b{i} = data[{}];", block(32 * i)));
+        }
+        lines.finish()
+    };
+    let of_all = load(&|i| format!("first + {i}u"));
+    let of_some = load(&|i| format!("min(first + {i}u, last)"));
+    let mut text = format!(
+        "\n// Blocks beyond the last one are the last one.\n\
+         fn load_some(first: u32) -> Planes{planes} {{\n    \
+         let last = parameters.blocks - 1u;\n{of_some}{loaded}}}\n\
+         \nfn load(first: u32) -> Planes{planes} {{\n    \
+         if first + {LAST}u >= parameters.blocks {{ return load_some(first); }}\n{of_all}{loaded}}}\n"
     );
     for (name, operator) in [("store", "="), ("add", "^=")] {
-        let mut lines = Lines::default();
+        let mut all = Lines::default();
+        let mut some = Lines::default();
         for i in 0..32 {
             let at = format!("first + {}u", 32 * i);
             let value = numbered("w.p", words.len() * i..words.len() * (i + 1)).join(", ");
-            lines.line(&format!(
-                "if {at} < parameters.blocks {{ data[{at}] {operator} {ty}({value}); }}"
-            ));
+            let statement = format!("data[{at}] {operator} {ty}({value});");
+            all.line(&statement);
+            some.line(&format!("if {at} < parameters.blocks {{ {statement} }}"));
         }
-        let _ =
-            write!(text, "\nfn {name}(first: u32, w: Planes{planes}) {{\n{}}}\n", lines.finish());
+        let (all, some) = (all.finish(), some.finish());
+        let _ = write!(
+            text,
+            "\nfn {name}_some(first: u32, w: Planes{planes}) {{\n{some}}}\n\
+             \nfn {name}(first: u32, w: Planes{planes}) {{\n    \
+             if first + {LAST}u >= parameters.blocks {{ {name}_some(first, w); return; }}\n{all}}}\n"
+        );
     }
-    text.push_str(&count(planes));
     text
 }
 

@@ -117,7 +117,7 @@ fn three_inputs_are_covered_by_an_expression() {
     let (_, step) = text.split_once("fn step_it(").expect("the step is there");
     let (step, _) = step.split_once('}').expect("it ends");
     assert_eq!(step.matches("let ").count(), 1, "{step}");
-    assert!(step.contains(" = p.p1 & (p.p2 | p.p3);"), "{step}");
+    assert!(step.contains(" = (p.p3 | p.p2) & p.p1;"), "{step}");
 }
 
 /// Whether a text has these parts in this order.

@@ -137,6 +137,17 @@ const AT_ONCE: usize = 256;
 /// Bytes of a message whose key stream is made at once.
 const SHORT: usize = AT_ONCE - 32;
 
+/// The length of associated data, which are not empty, as it stands before them: a number and its bytes (SP 800-38C,
+/// A.2.2).
+fn length_of(aad: u64) -> (u128, usize) {
+    let length = u128::from(aad);
+    match length {
+        0..0xff00 => (length, 2),
+        0xff00..=0xffff_ffff => (0xfffe << 32 | length, 6),
+        _ => (0xffff << 64 | length, 10),
+    }
+}
+
 /// What is public of a message: its nonce, its associated data and its lengths.
 struct CcmMessage<'a> {
     nonce: &'a [u8],
@@ -253,15 +264,12 @@ impl<E: Engine> Mac<'_, E> {
         self.add(&[], data.get_out())
     }
 
-    /// Adds associated data behind its length (SP 800-38C, A.2.2).
+    /// Adds associated data behind their length.
     fn associate(&mut self, aad: &[u8]) -> Result<(), EngineError> {
-        let length = aad.len() as u128;
-        let (number, bytes) = match length {
-            0 => return Ok(()),
-            1..0xff00 => (length, 2),
-            0xff00..=0xffff_ffff => (0xfffe << 32 | length, 6),
-            _ => (0xffff << 64 | length, 10),
-        };
+        if aad.is_empty() {
+            return Ok(());
+        }
+        let (number, bytes) = length_of(aad.len() as u64);
         self.add(&number.to_be_bytes()[16 - bytes..], aad)
     }
 
@@ -345,3 +353,19 @@ impl<C: Engine, T: TagSize, N: NonceSize> AeadInOut for Ccm<C, T, N> {
 
 #[cfg(feature = "zeroize")]
 impl<C: zeroize::ZeroizeOnDrop, T, N> zeroize::ZeroizeOnDrop for Ccm<C, T, N> {}
+
+#[cfg(test)]
+mod tests {
+    use super::length_of;
+
+    /// The examples of RFC 3610, 2.2.
+    #[test]
+    fn lengths_of_associated_data_are_as_in_the_rfc() {
+        assert_eq!(length_of(1), (0x0001, 2));
+        assert_eq!(length_of(0xfeff), (0xfeff, 2));
+        assert_eq!(length_of(0xff00), (0xfffe_0000_ff00, 6));
+        assert_eq!(length_of(0xffff_ffff), (0xfffe_ffff_ffff, 6));
+        assert_eq!(length_of(0x1_0000_0000), (0xffff_0000_0001_0000_0000, 10));
+        assert_eq!(length_of(u64::MAX), (0xffff_ffff_ffff_ffff_ffff, 10));
+    }
+}

@@ -1,5 +1,7 @@
 //! The types of modes against RustCrypto's, over the same ciphers: pieces, padding, seeks, states.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use cipher::{
     BlockModeDecrypt, BlockModeEncrypt, InOutBuf, IvState, KeyInit, KeyIvInit, StreamCipher,
     StreamCipherSeek, block_padding::Pkcs7,
@@ -195,6 +197,24 @@ fn sector_numbers_wrap() {
     assert_eq!(area, [7; 3 * 32]);
     xts.units(Direction::Encrypt, u128::MAX - 1, 32, area.as_mut_slice().into()).expect("units");
     assert_eq!(area, expected);
+}
+
+/// As the crate `xts-mode` does it.
+#[test]
+fn sectors_shorter_than_a_block_panic() {
+    let xts = &Xts::new(Aes192::new(&[1; 24].into()), Aes192::new(&[2; 24].into()));
+    let tweak = get_tweak_default(0);
+    let calls: [&dyn Fn(&mut [u8]); 4] = [
+        &|sector| xts.encrypt_sector(sector, tweak),
+        &|sector| xts.decrypt_sector(sector, tweak),
+        &|area| xts.encrypt_area(area, 32, 0, get_tweak_default),
+        &|area| xts.decrypt_area(area, 32, 0, get_tweak_default),
+    ];
+    for (number, call) in calls.into_iter().enumerate() {
+        let panics = |bytes| catch_unwind(AssertUnwindSafe(|| call(&mut vec![7; bytes]))).is_err();
+        assert!(panics(15), "call {number}");
+        assert!(!panics(16), "call {number}");
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn first_block(thread: u32) -> u32 {
 }
 
 // Blocks beyond the last one are the last one.
-fn load(first: u32) -> Planes128 {
+fn load_some(first: u32) -> Planes128 {
     let last = parameters.blocks - 1u;
     let b0 = data[min(first + 0u, last)]; let b1 = data[min(first + 32u, last)];
     let b2 = data[min(first + 64u, last)]; let b3 = data[min(first + 96u, last)];
@@ -68,7 +68,30 @@ fn load(first: u32) -> Planes128 {
     b29.x, b29.y, b29.z, b29.w, b30.x, b30.y, b30.z, b30.w, b31.x, b31.y, b31.z, b31.w);
 }
 
-fn store(first: u32, w: Planes128) {
+fn load(first: u32) -> Planes128 {
+    if first + 992u >= parameters.blocks { return load_some(first); }
+    let b0 = data[first + 0u]; let b1 = data[first + 32u]; let b2 = data[first + 64u]; let b3 = data[first + 96u];
+    let b4 = data[first + 128u]; let b5 = data[first + 160u]; let b6 = data[first + 192u];
+    let b7 = data[first + 224u]; let b8 = data[first + 256u]; let b9 = data[first + 288u];
+    let b10 = data[first + 320u]; let b11 = data[first + 352u]; let b12 = data[first + 384u];
+    let b13 = data[first + 416u]; let b14 = data[first + 448u]; let b15 = data[first + 480u];
+    let b16 = data[first + 512u]; let b17 = data[first + 544u]; let b18 = data[first + 576u];
+    let b19 = data[first + 608u]; let b20 = data[first + 640u]; let b21 = data[first + 672u];
+    let b22 = data[first + 704u]; let b23 = data[first + 736u]; let b24 = data[first + 768u];
+    let b25 = data[first + 800u]; let b26 = data[first + 832u]; let b27 = data[first + 864u];
+    let b28 = data[first + 896u]; let b29 = data[first + 928u]; let b30 = data[first + 960u];
+    let b31 = data[first + 992u];
+    return Planes128(b0.x, b0.y, b0.z, b0.w, b1.x, b1.y, b1.z, b1.w, b2.x, b2.y, b2.z, b2.w, b3.x, b3.y, b3.z, b3.w,
+    b4.x, b4.y, b4.z, b4.w, b5.x, b5.y, b5.z, b5.w, b6.x, b6.y, b6.z, b6.w, b7.x, b7.y, b7.z, b7.w, b8.x, b8.y, b8.z,
+    b8.w, b9.x, b9.y, b9.z, b9.w, b10.x, b10.y, b10.z, b10.w, b11.x, b11.y, b11.z, b11.w, b12.x, b12.y, b12.z, b12.w,
+    b13.x, b13.y, b13.z, b13.w, b14.x, b14.y, b14.z, b14.w, b15.x, b15.y, b15.z, b15.w, b16.x, b16.y, b16.z, b16.w,
+    b17.x, b17.y, b17.z, b17.w, b18.x, b18.y, b18.z, b18.w, b19.x, b19.y, b19.z, b19.w, b20.x, b20.y, b20.z, b20.w,
+    b21.x, b21.y, b21.z, b21.w, b22.x, b22.y, b22.z, b22.w, b23.x, b23.y, b23.z, b23.w, b24.x, b24.y, b24.z, b24.w,
+    b25.x, b25.y, b25.z, b25.w, b26.x, b26.y, b26.z, b26.w, b27.x, b27.y, b27.z, b27.w, b28.x, b28.y, b28.z, b28.w,
+    b29.x, b29.y, b29.z, b29.w, b30.x, b30.y, b30.z, b30.w, b31.x, b31.y, b31.z, b31.w);
+}
+
+fn store_some(first: u32, w: Planes128) {
     if first + 0u < parameters.blocks { data[first + 0u] = vec4<u32>(w.p0, w.p1, w.p2, w.p3); }
     if first + 32u < parameters.blocks { data[first + 32u] = vec4<u32>(w.p4, w.p5, w.p6, w.p7); }
     if first + 64u < parameters.blocks { data[first + 64u] = vec4<u32>(w.p8, w.p9, w.p10, w.p11); }
@@ -103,7 +126,43 @@ fn store(first: u32, w: Planes128) {
     if first + 992u < parameters.blocks { data[first + 992u] = vec4<u32>(w.p124, w.p125, w.p126, w.p127); }
 }
 
-fn add(first: u32, w: Planes128) {
+fn store(first: u32, w: Planes128) {
+    if first + 992u >= parameters.blocks { store_some(first, w); return; }
+    data[first + 0u] = vec4<u32>(w.p0, w.p1, w.p2, w.p3);
+    data[first + 32u] = vec4<u32>(w.p4, w.p5, w.p6, w.p7);
+    data[first + 64u] = vec4<u32>(w.p8, w.p9, w.p10, w.p11);
+    data[first + 96u] = vec4<u32>(w.p12, w.p13, w.p14, w.p15);
+    data[first + 128u] = vec4<u32>(w.p16, w.p17, w.p18, w.p19);
+    data[first + 160u] = vec4<u32>(w.p20, w.p21, w.p22, w.p23);
+    data[first + 192u] = vec4<u32>(w.p24, w.p25, w.p26, w.p27);
+    data[first + 224u] = vec4<u32>(w.p28, w.p29, w.p30, w.p31);
+    data[first + 256u] = vec4<u32>(w.p32, w.p33, w.p34, w.p35);
+    data[first + 288u] = vec4<u32>(w.p36, w.p37, w.p38, w.p39);
+    data[first + 320u] = vec4<u32>(w.p40, w.p41, w.p42, w.p43);
+    data[first + 352u] = vec4<u32>(w.p44, w.p45, w.p46, w.p47);
+    data[first + 384u] = vec4<u32>(w.p48, w.p49, w.p50, w.p51);
+    data[first + 416u] = vec4<u32>(w.p52, w.p53, w.p54, w.p55);
+    data[first + 448u] = vec4<u32>(w.p56, w.p57, w.p58, w.p59);
+    data[first + 480u] = vec4<u32>(w.p60, w.p61, w.p62, w.p63);
+    data[first + 512u] = vec4<u32>(w.p64, w.p65, w.p66, w.p67);
+    data[first + 544u] = vec4<u32>(w.p68, w.p69, w.p70, w.p71);
+    data[first + 576u] = vec4<u32>(w.p72, w.p73, w.p74, w.p75);
+    data[first + 608u] = vec4<u32>(w.p76, w.p77, w.p78, w.p79);
+    data[first + 640u] = vec4<u32>(w.p80, w.p81, w.p82, w.p83);
+    data[first + 672u] = vec4<u32>(w.p84, w.p85, w.p86, w.p87);
+    data[first + 704u] = vec4<u32>(w.p88, w.p89, w.p90, w.p91);
+    data[first + 736u] = vec4<u32>(w.p92, w.p93, w.p94, w.p95);
+    data[first + 768u] = vec4<u32>(w.p96, w.p97, w.p98, w.p99);
+    data[first + 800u] = vec4<u32>(w.p100, w.p101, w.p102, w.p103);
+    data[first + 832u] = vec4<u32>(w.p104, w.p105, w.p106, w.p107);
+    data[first + 864u] = vec4<u32>(w.p108, w.p109, w.p110, w.p111);
+    data[first + 896u] = vec4<u32>(w.p112, w.p113, w.p114, w.p115);
+    data[first + 928u] = vec4<u32>(w.p116, w.p117, w.p118, w.p119);
+    data[first + 960u] = vec4<u32>(w.p120, w.p121, w.p122, w.p123);
+    data[first + 992u] = vec4<u32>(w.p124, w.p125, w.p126, w.p127);
+}
+
+fn add_some(first: u32, w: Planes128) {
     if first + 0u < parameters.blocks { data[first + 0u] ^= vec4<u32>(w.p0, w.p1, w.p2, w.p3); }
     if first + 32u < parameters.blocks { data[first + 32u] ^= vec4<u32>(w.p4, w.p5, w.p6, w.p7); }
     if first + 64u < parameters.blocks { data[first + 64u] ^= vec4<u32>(w.p8, w.p9, w.p10, w.p11); }
@@ -136,6 +195,42 @@ fn add(first: u32, w: Planes128) {
     if first + 928u < parameters.blocks { data[first + 928u] ^= vec4<u32>(w.p116, w.p117, w.p118, w.p119); }
     if first + 960u < parameters.blocks { data[first + 960u] ^= vec4<u32>(w.p120, w.p121, w.p122, w.p123); }
     if first + 992u < parameters.blocks { data[first + 992u] ^= vec4<u32>(w.p124, w.p125, w.p126, w.p127); }
+}
+
+fn add(first: u32, w: Planes128) {
+    if first + 992u >= parameters.blocks { add_some(first, w); return; }
+    data[first + 0u] ^= vec4<u32>(w.p0, w.p1, w.p2, w.p3);
+    data[first + 32u] ^= vec4<u32>(w.p4, w.p5, w.p6, w.p7);
+    data[first + 64u] ^= vec4<u32>(w.p8, w.p9, w.p10, w.p11);
+    data[first + 96u] ^= vec4<u32>(w.p12, w.p13, w.p14, w.p15);
+    data[first + 128u] ^= vec4<u32>(w.p16, w.p17, w.p18, w.p19);
+    data[first + 160u] ^= vec4<u32>(w.p20, w.p21, w.p22, w.p23);
+    data[first + 192u] ^= vec4<u32>(w.p24, w.p25, w.p26, w.p27);
+    data[first + 224u] ^= vec4<u32>(w.p28, w.p29, w.p30, w.p31);
+    data[first + 256u] ^= vec4<u32>(w.p32, w.p33, w.p34, w.p35);
+    data[first + 288u] ^= vec4<u32>(w.p36, w.p37, w.p38, w.p39);
+    data[first + 320u] ^= vec4<u32>(w.p40, w.p41, w.p42, w.p43);
+    data[first + 352u] ^= vec4<u32>(w.p44, w.p45, w.p46, w.p47);
+    data[first + 384u] ^= vec4<u32>(w.p48, w.p49, w.p50, w.p51);
+    data[first + 416u] ^= vec4<u32>(w.p52, w.p53, w.p54, w.p55);
+    data[first + 448u] ^= vec4<u32>(w.p56, w.p57, w.p58, w.p59);
+    data[first + 480u] ^= vec4<u32>(w.p60, w.p61, w.p62, w.p63);
+    data[first + 512u] ^= vec4<u32>(w.p64, w.p65, w.p66, w.p67);
+    data[first + 544u] ^= vec4<u32>(w.p68, w.p69, w.p70, w.p71);
+    data[first + 576u] ^= vec4<u32>(w.p72, w.p73, w.p74, w.p75);
+    data[first + 608u] ^= vec4<u32>(w.p76, w.p77, w.p78, w.p79);
+    data[first + 640u] ^= vec4<u32>(w.p80, w.p81, w.p82, w.p83);
+    data[first + 672u] ^= vec4<u32>(w.p84, w.p85, w.p86, w.p87);
+    data[first + 704u] ^= vec4<u32>(w.p88, w.p89, w.p90, w.p91);
+    data[first + 736u] ^= vec4<u32>(w.p92, w.p93, w.p94, w.p95);
+    data[first + 768u] ^= vec4<u32>(w.p96, w.p97, w.p98, w.p99);
+    data[first + 800u] ^= vec4<u32>(w.p100, w.p101, w.p102, w.p103);
+    data[first + 832u] ^= vec4<u32>(w.p104, w.p105, w.p106, w.p107);
+    data[first + 864u] ^= vec4<u32>(w.p108, w.p109, w.p110, w.p111);
+    data[first + 896u] ^= vec4<u32>(w.p112, w.p113, w.p114, w.p115);
+    data[first + 928u] ^= vec4<u32>(w.p116, w.p117, w.p118, w.p119);
+    data[first + 960u] ^= vec4<u32>(w.p120, w.p121, w.p122, w.p123);
+    data[first + 992u] ^= vec4<u32>(w.p124, w.p125, w.p126, w.p127);
 }
 
 // The counter of a block, the least significant word first.

@@ -31,7 +31,7 @@ fn first_block(thread: u32) -> u32 {
 }
 
 // Blocks beyond the last one are the last one.
-fn load(first: u32) -> Planes64 {
+fn load_some(first: u32) -> Planes64 {
     let last = parameters.blocks - 1u;
     let b0 = data[min(first + 0u, last)]; let b1 = data[min(first + 32u, last)];
     let b2 = data[min(first + 64u, last)]; let b3 = data[min(first + 96u, last)];
@@ -55,7 +55,26 @@ fn load(first: u32) -> Planes64 {
     b24.y, b25.x, b25.y, b26.x, b26.y, b27.x, b27.y, b28.x, b28.y, b29.x, b29.y, b30.x, b30.y, b31.x, b31.y);
 }
 
-fn store(first: u32, w: Planes64) {
+fn load(first: u32) -> Planes64 {
+    if first + 992u >= parameters.blocks { return load_some(first); }
+    let b0 = data[first + 0u]; let b1 = data[first + 32u]; let b2 = data[first + 64u]; let b3 = data[first + 96u];
+    let b4 = data[first + 128u]; let b5 = data[first + 160u]; let b6 = data[first + 192u];
+    let b7 = data[first + 224u]; let b8 = data[first + 256u]; let b9 = data[first + 288u];
+    let b10 = data[first + 320u]; let b11 = data[first + 352u]; let b12 = data[first + 384u];
+    let b13 = data[first + 416u]; let b14 = data[first + 448u]; let b15 = data[first + 480u];
+    let b16 = data[first + 512u]; let b17 = data[first + 544u]; let b18 = data[first + 576u];
+    let b19 = data[first + 608u]; let b20 = data[first + 640u]; let b21 = data[first + 672u];
+    let b22 = data[first + 704u]; let b23 = data[first + 736u]; let b24 = data[first + 768u];
+    let b25 = data[first + 800u]; let b26 = data[first + 832u]; let b27 = data[first + 864u];
+    let b28 = data[first + 896u]; let b29 = data[first + 928u]; let b30 = data[first + 960u];
+    let b31 = data[first + 992u];
+    return Planes64(b0.x, b0.y, b1.x, b1.y, b2.x, b2.y, b3.x, b3.y, b4.x, b4.y, b5.x, b5.y, b6.x, b6.y, b7.x, b7.y,
+    b8.x, b8.y, b9.x, b9.y, b10.x, b10.y, b11.x, b11.y, b12.x, b12.y, b13.x, b13.y, b14.x, b14.y, b15.x, b15.y, b16.x,
+    b16.y, b17.x, b17.y, b18.x, b18.y, b19.x, b19.y, b20.x, b20.y, b21.x, b21.y, b22.x, b22.y, b23.x, b23.y, b24.x,
+    b24.y, b25.x, b25.y, b26.x, b26.y, b27.x, b27.y, b28.x, b28.y, b29.x, b29.y, b30.x, b30.y, b31.x, b31.y);
+}
+
+fn store_some(first: u32, w: Planes64) {
     if first + 0u < parameters.blocks { data[first + 0u] = vec2<u32>(w.p0, w.p1); }
     if first + 32u < parameters.blocks { data[first + 32u] = vec2<u32>(w.p2, w.p3); }
     if first + 64u < parameters.blocks { data[first + 64u] = vec2<u32>(w.p4, w.p5); }
@@ -90,7 +109,43 @@ fn store(first: u32, w: Planes64) {
     if first + 992u < parameters.blocks { data[first + 992u] = vec2<u32>(w.p62, w.p63); }
 }
 
-fn add(first: u32, w: Planes64) {
+fn store(first: u32, w: Planes64) {
+    if first + 992u >= parameters.blocks { store_some(first, w); return; }
+    data[first + 0u] = vec2<u32>(w.p0, w.p1);
+    data[first + 32u] = vec2<u32>(w.p2, w.p3);
+    data[first + 64u] = vec2<u32>(w.p4, w.p5);
+    data[first + 96u] = vec2<u32>(w.p6, w.p7);
+    data[first + 128u] = vec2<u32>(w.p8, w.p9);
+    data[first + 160u] = vec2<u32>(w.p10, w.p11);
+    data[first + 192u] = vec2<u32>(w.p12, w.p13);
+    data[first + 224u] = vec2<u32>(w.p14, w.p15);
+    data[first + 256u] = vec2<u32>(w.p16, w.p17);
+    data[first + 288u] = vec2<u32>(w.p18, w.p19);
+    data[first + 320u] = vec2<u32>(w.p20, w.p21);
+    data[first + 352u] = vec2<u32>(w.p22, w.p23);
+    data[first + 384u] = vec2<u32>(w.p24, w.p25);
+    data[first + 416u] = vec2<u32>(w.p26, w.p27);
+    data[first + 448u] = vec2<u32>(w.p28, w.p29);
+    data[first + 480u] = vec2<u32>(w.p30, w.p31);
+    data[first + 512u] = vec2<u32>(w.p32, w.p33);
+    data[first + 544u] = vec2<u32>(w.p34, w.p35);
+    data[first + 576u] = vec2<u32>(w.p36, w.p37);
+    data[first + 608u] = vec2<u32>(w.p38, w.p39);
+    data[first + 640u] = vec2<u32>(w.p40, w.p41);
+    data[first + 672u] = vec2<u32>(w.p42, w.p43);
+    data[first + 704u] = vec2<u32>(w.p44, w.p45);
+    data[first + 736u] = vec2<u32>(w.p46, w.p47);
+    data[first + 768u] = vec2<u32>(w.p48, w.p49);
+    data[first + 800u] = vec2<u32>(w.p50, w.p51);
+    data[first + 832u] = vec2<u32>(w.p52, w.p53);
+    data[first + 864u] = vec2<u32>(w.p54, w.p55);
+    data[first + 896u] = vec2<u32>(w.p56, w.p57);
+    data[first + 928u] = vec2<u32>(w.p58, w.p59);
+    data[first + 960u] = vec2<u32>(w.p60, w.p61);
+    data[first + 992u] = vec2<u32>(w.p62, w.p63);
+}
+
+fn add_some(first: u32, w: Planes64) {
     if first + 0u < parameters.blocks { data[first + 0u] ^= vec2<u32>(w.p0, w.p1); }
     if first + 32u < parameters.blocks { data[first + 32u] ^= vec2<u32>(w.p2, w.p3); }
     if first + 64u < parameters.blocks { data[first + 64u] ^= vec2<u32>(w.p4, w.p5); }
@@ -123,6 +178,42 @@ fn add(first: u32, w: Planes64) {
     if first + 928u < parameters.blocks { data[first + 928u] ^= vec2<u32>(w.p58, w.p59); }
     if first + 960u < parameters.blocks { data[first + 960u] ^= vec2<u32>(w.p60, w.p61); }
     if first + 992u < parameters.blocks { data[first + 992u] ^= vec2<u32>(w.p62, w.p63); }
+}
+
+fn add(first: u32, w: Planes64) {
+    if first + 992u >= parameters.blocks { add_some(first, w); return; }
+    data[first + 0u] ^= vec2<u32>(w.p0, w.p1);
+    data[first + 32u] ^= vec2<u32>(w.p2, w.p3);
+    data[first + 64u] ^= vec2<u32>(w.p4, w.p5);
+    data[first + 96u] ^= vec2<u32>(w.p6, w.p7);
+    data[first + 128u] ^= vec2<u32>(w.p8, w.p9);
+    data[first + 160u] ^= vec2<u32>(w.p10, w.p11);
+    data[first + 192u] ^= vec2<u32>(w.p12, w.p13);
+    data[first + 224u] ^= vec2<u32>(w.p14, w.p15);
+    data[first + 256u] ^= vec2<u32>(w.p16, w.p17);
+    data[first + 288u] ^= vec2<u32>(w.p18, w.p19);
+    data[first + 320u] ^= vec2<u32>(w.p20, w.p21);
+    data[first + 352u] ^= vec2<u32>(w.p22, w.p23);
+    data[first + 384u] ^= vec2<u32>(w.p24, w.p25);
+    data[first + 416u] ^= vec2<u32>(w.p26, w.p27);
+    data[first + 448u] ^= vec2<u32>(w.p28, w.p29);
+    data[first + 480u] ^= vec2<u32>(w.p30, w.p31);
+    data[first + 512u] ^= vec2<u32>(w.p32, w.p33);
+    data[first + 544u] ^= vec2<u32>(w.p34, w.p35);
+    data[first + 576u] ^= vec2<u32>(w.p36, w.p37);
+    data[first + 608u] ^= vec2<u32>(w.p38, w.p39);
+    data[first + 640u] ^= vec2<u32>(w.p40, w.p41);
+    data[first + 672u] ^= vec2<u32>(w.p42, w.p43);
+    data[first + 704u] ^= vec2<u32>(w.p44, w.p45);
+    data[first + 736u] ^= vec2<u32>(w.p46, w.p47);
+    data[first + 768u] ^= vec2<u32>(w.p48, w.p49);
+    data[first + 800u] ^= vec2<u32>(w.p50, w.p51);
+    data[first + 832u] ^= vec2<u32>(w.p52, w.p53);
+    data[first + 864u] ^= vec2<u32>(w.p54, w.p55);
+    data[first + 896u] ^= vec2<u32>(w.p56, w.p57);
+    data[first + 928u] ^= vec2<u32>(w.p58, w.p59);
+    data[first + 960u] ^= vec2<u32>(w.p60, w.p61);
+    data[first + 992u] ^= vec2<u32>(w.p62, w.p63);
 }
 
 // The counter of a block, the least significant word first.
@@ -517,114 +608,108 @@ fn step_add(p: Planes32, key: u32) -> Planes32 {
 }
 
 fn step_round(p: Planes64, key: u32) -> Planes32 {
-    let n113 = p.p31 ^ keys[key + 8u].y; let n114 = p.p1 ^ keys[key + 8u].x; let n115 = p.p47 ^ n114;
-    let n116 = p.p55 ^ (n113 | ~n115); let n117 = ~(n114 & (n113 ^ n116)); let n118 = n115 ^ ((n115 ^ n117) | ~p.p39);
-    let n119 = p.p39 ^ ~(n113 | n115); let n120 = n116 ^ (n118 ^ ~n119);
-    let n121 = n117 ^ (n119 ^ (n120 & (n117 | n119))); let n122 = n115 ^ (n116 & n117);
-    let n123 = ~(n119 & (p.p63 ^ n122)); let n124 = n121 ^ (p.p63 | ~n123); let n125 = n124 ^ ~(p.p39 | n116);
-    let n126 = n113 ^ (n120 & (n113 ^ n121)); let n127 = n118 ^ (p.p39 & (p.p47 & n118));
-    let n128 = n126 ^ (p.p63 | n127); let n129 = n122 ^ (n125 & (n125 ^ n128)); let n130 = ~(n129 & (n113 | n123));
-    let n131 = n130 ^ ~(n113 | n125); let n132 = n120 ^ ~(p.p47 & (n120 ^ n126));
-    let n133 = p.p63 ^ (n122 ^ (n127 | (p.p63 & n122))); let n134 = n132 ^ (p.p63 & n133);
-    let n135 = n134 ^ (p.p39 & (n129 ^ n134)); let n136 = p.p47 ^ (n129 ^ (n134 & (p.p47 | n129)));
-    let n137 = n136 | (n131 ^ ~n135); let n138 = n133 ^ (n137 ^ ~(n121 & (n133 | n137)));
-    let n139 = p.p8 ^ (keys[key + 1u].x ^ n138); let n140 = p.p10 ^ (keys[key + 1u].y ^ n124);
-    let n141 = p.p58 ^ (keys[key + 7u].y ^ n131); let n142 = p.p60 ^ (keys[key + 7u].z ^ n134);
-    let n143 = p.p61 ^ keys[key + 8u].w; let n144 = p.p39 ^ keys[key + 8u].z; let n145 = p.p7 ^ (p.p15 ^ p.p31);
-    let n146 = p.p23 ^ (p.p15 | ~n145); let n147 = p.p15 ^ (n143 & (n143 ^ n146)); let n148 = p.p31 ^ (n143 ^ n146);
-    let n149 = n148 ^ ~(p.p7 & n147); let n150 = n143 & (p.p31 | (n143 ^ n149)); let n151 = n145 ^ ~(p.p23 & n143);
-    let n152 = n146 ^ ~(p.p31 | (n146 ^ n151)); let n153 = n152 ^ (n144 | n150);
-    let n154 = n144 ^ (n149 ^ (n146 | (n144 & n149))); let n155 = (p.p23 & n144) ^ (n154 & (p.p23 | n144));
-    let n156 = n153 ^ ~(p.p7 | n155); let n157 = p.p31 ^ ~(p.p23 & n151); let n158 = p.p23 ^ (n152 ^ n157);
-    let n159 = ~(n158 & (n149 | n157)); let n160 = (p.p7 & n144) | (p.p7 ^ n159);
-    let n161 = p.p23 ^ (n160 | (p.p23 ^ ~n147)); let n162 = n149 ^ (n143 | (n149 ^ n161));
-    let n163 = n144 ^ (n159 ^ n162); let n164 = n151 ^ (p.p31 | (n148 ^ n151));
-    let n165 = n164 ^ (n144 & (n149 ^ n164)); let n166 = n162 ^ (n165 ^ (n163 & (n162 | n165)));
-    let n167 = n144 & (n152 ^ n166); let n168 = n144 & (n157 & (n144 ^ n164));
-    let n169 = n167 ^ (n168 ^ ~(n159 | (n167 & n168))); let n170 = p.p50 ^ (keys[key + 6u].y ^ n156);
-    let n171 = p.p54 ^ (keys[key + 6u].w ^ n169); let n172 = p.p32 ^ (keys[key + 4u].x ^ n163);
-    let n173 = p.p28 ^ (keys[key + 3u].z ^ n165); let n174 = p.p29 ^ keys[key + 9u].y;
-    let n175 = p.p7 ^ keys[key + 9u].x; let n176 = p.p37 ^ ~(p.p45 | n174); let n177 = n176 ^ ~(p.p45 & p.p61);
-    let n178 = n175 ^ (n177 ^ ~(p.p61 | (n175 & n177))); let n179 = p.p45 ^ (p.p61 ^ ~n174);
-    let n180 = p.p45 ^ (p.p53 ^ n179); let n181 = n176 ^ ~(n178 | n180); let n182 = n179 ^ (p.p37 & (n179 ^ n180));
-    let n183 = n181 ^ ~(n175 | (n181 ^ n182)); let n184 = n180 ^ ~(p.p45 | (n175 & n180));
-    let n185 = n174 ^ (n184 ^ (n174 | n183)); let n186 = n178 ^ ~(p.p37 & (n178 ^ n185));
-    let n187 = (n174 & n186) | ~p.p45; let n188 = p.p61 ^ (n178 ^ (n185 & (p.p61 | n178)));
-    let n189 = n175 ^ (n182 | (n175 ^ (n175 | n188))); let n190 = p.p53 ^ (n187 ^ n189);
-    let n191 = n177 ^ (n190 | (n177 ^ n187)); let n192 = (n180 ^ n191) | ~n182; let n193 = n179 ^ (n175 | ~n192);
-    let n194 = p.p53 ^ (p.p61 | (p.p53 & n185)); let n195 = p.p37 ^ (n193 ^ ~n194);
-    let n196 = (p.p61 & n191) ^ (n195 & (p.p61 | n191)); let n197 = n196 | (p.p37 & (p.p37 ^ n184));
-    let n198 = n186 ^ ~(p.p53 & (n186 ^ n197)); let n199 = p.p22 ^ (keys[key + 2u].w ^ n183);
-    let n200 = p.p16 ^ (keys[key + 2u].x ^ n198); let n201 = p.p4 ^ (keys[key + 0u].z ^ n190);
-    let n202 = p.p2 ^ (keys[key + 0u].y ^ n195); let n203 = p.p59 ^ keys[key + 9u].w;
-    let n204 = p.p37 ^ keys[key + 9u].z; let n205 = p.p13 ^ (p.p21 ^ (p.p21 | n204));
-    let n206 = p.p29 ^ (p.p29 | (n205 | ~p.p5)); let n207 = p.p5 ^ (p.p13 | ~p.p29);
-    let n208 = p.p21 ^ (n206 | (p.p21 & n207)); let n209 = n205 ^ (n207 | (n204 ^ n205));
-    let n210 = n208 ^ (n209 | ~p.p13); let n211 = p.p21 ^ (n206 ^ (n204 & (p.p21 | n206)));
-    let n212 = p.p29 ^ ~(n207 & (p.p29 ^ n211)); let n213 = n207 ^ (n210 ^ n212); let n214 = n209 ^ (p.p29 | ~p.p21);
-    let n215 = n208 ^ (n214 | (n208 ^ ~n213)); let n216 = p.p5 ^ ~(n214 & (p.p5 | n207));
-    let n217 = n215 ^ (n203 | (n215 ^ n216)); let n218 = n215 ^ ~(n203 & (n215 ^ n216));
-    let n219 = n205 ^ (n209 ^ ~(n212 | (n205 & n209))); let n220 = n219 ^ ~(n203 & n210);
-    let n221 = n203 ^ (n210 ^ ~n220); let n222 = p.p62 ^ (keys[key + 7u].w ^ n217);
-    let n223 = p.p52 ^ (keys[key + 6u].z ^ n218); let n224 = p.p34 ^ (keys[key + 4u].y ^ n220);
-    let n225 = p.p48 ^ (keys[key + 6u].x ^ n221); let n226 = p.p27 ^ keys[key + 10u].y;
-    let n227 = p.p5 ^ keys[key + 10u].x; let n228 = p.p35 ^ (n227 ^ (p.p51 | (p.p35 & n227)));
-    let n229 = p.p59 ^ (n226 ^ n228); let n230 = p.p43 ^ (p.p51 ^ (n229 | ~(p.p43 & p.p51)));
-    let n231 = p.p43 ^ (n226 ^ n230); let n232 = n226 ^ (n227 ^ (n230 & (n226 | n227)));
-    let n233 = p.p35 & (n227 | n232); let n234 = n231 ^ (n233 ^ (p.p59 & (n231 | n233)));
-    let n235 = n228 ^ (p.p51 | n231); let n236 = p.p51 ^ ~(n233 | (p.p51 ^ n235));
-    let n237 = n229 ^ (n236 ^ (n229 & n234)); let n238 = n237 ^ (n227 & (n234 ^ n237));
-    let n239 = n229 ^ ~(p.p43 & n238); let n240 = n236 ^ (p.p59 & n232);
-    let n241 = n226 ^ ~((n226 ^ n227) | (n226 ^ n240)); let n242 = n229 ^ (p.p43 | (n229 ^ n240));
-    let n243 = n242 ^ (p.p51 & n241); let n244 = p.p43 ^ (p.p59 ^ ~n241); let n245 = n244 ^ ~(p.p35 | (p.p43 & n244));
-    let n246 = n236 ^ (n245 & (n243 | (n236 ^ n245))); let n247 = p.p59 ^ (n236 ^ (n236 | n243));
-    let n248 = n238 ^ ~(p.p43 & n247); let n249 = n248 ^ (n226 | n246); let n250 = p.p59 ^ (n244 & (n244 ^ n249));
-    let n251 = ~(n246 & (n231 | n250)); let n252 = n242 ^ (n251 ^ (n248 | (n242 & n251)));
-    let n253 = n252 ^ (p.p51 & (n239 ^ n252)); let n254 = n253 ^ ~(p.p59 & n250);
-    let n255 = p.p46 ^ (keys[key + 5u].w ^ n254); let n256 = p.p56 ^ (keys[key + 7u].x ^ n248);
-    let n257 = p.p20 ^ (keys[key + 2u].z ^ n242); let n258 = p.p6 ^ (keys[key + 0u].w ^ n251);
-    let n259 = p.p57 ^ keys[key + 10u].w; let n260 = p.p35 ^ keys[key + 10u].z; let n261 = p.p3 ^ (n259 ^ n260);
-    let n262 = p.p11 ^ (p.p27 ^ ~n261); let n263 = n259 ^ ~(n262 & (p.p11 | n259));
-    let n264 = ~(n261 | (p.p3 & n263)); let n265 = n260 ^ (n264 ^ (p.p11 | (n260 | n264)));
-    let n266 = p.p27 ^ ((p.p27 & n263) | ~n265); let n267 = n266 ^ (p.p3 & (n262 ^ n266));
-    let n268 = n267 ^ (p.p11 | n260); let n269 = n264 ^ (p.p11 | (n262 ^ n264)); let n270 = n269 ^ (p.p11 | ~p.p3);
-    let n271 = (n263 ^ n270) & (n269 ^ n270); let n272 = n260 ^ (n270 ^ (n260 & n271));
-    let n273 = n262 ^ (n266 ^ (n262 & n265)); let n274 = n260 ^ (n273 | ~(p.p27 | n260));
-    let n275 = n263 ^ (n270 & n274); let n276 = p.p19 ^ (n272 | ~n275);
-    let n277 = n261 ^ (n276 | (n260 & (n260 ^ n261))); let n278 = p.p27 ^ (n277 ^ (p.p27 & n273));
-    let n279 = n275 ^ (n259 | ~n278); let n280 = ~(p.p19 & (n268 | n279)); let n281 = n280 ^ ~(n279 & (n270 | n280));
-    let n282 = n276 ^ (p.p3 | n280); let n283 = n278 ^ ~(p.p27 | (n278 ^ n282));
-    let n284 = n269 ^ (p.p19 & (n269 ^ n272)); let n285 = n273 ^ (p.p19 | (n267 ^ n273));
-    let n286 = p.p42 ^ (keys[key + 5u].y ^ n281); let n287 = p.p44 ^ (keys[key + 5u].z ^ n283);
-    let n288 = p.p24 ^ (keys[key + 3u].x ^ n284); let n289 = p.p38 ^ (keys[key + 4u].w ^ n285);
-    let n290 = p.p25 ^ keys[key + 11u].y; let n291 = p.p3 ^ keys[key + 11u].x; let n292 = p.p41 | (p.p49 ^ ~n290);
-    let n293 = p.p57 ^ (n290 ^ (p.p49 & (p.p57 | n290))); let n294 = ~((p.p49 ^ n292) | (p.p49 ^ n293));
-    let n295 = p.p33 ^ (p.p57 ^ (p.p33 & n290)); let n296 = p.p41 & (p.p33 ^ (p.p41 ^ n295));
-    let n297 = n293 ^ (n296 & (n291 | (n293 ^ n296))); let n298 = p.p33 ^ (n292 & n297);
-    let n299 = p.p41 ^ ~(n290 | (p.p41 ^ n298)); let n300 = n295 & (p.p57 | (p.p41 ^ n295));
-    let n301 = p.p41 ^ (p.p49 ^ n300); let n302 = n299 ^ ((n295 & n299) | ~n301); let n303 = p.p33 ^ (n294 ^ ~n302);
-    let n304 = n294 ^ (n303 ^ ~(n291 | (n294 & n303))); let n305 = n294 ^ (n304 ^ (n294 | n298));
-    let n306 = (p.p49 ^ n305) | ~p.p41; let n307 = n292 ^ (n303 ^ n305); let n308 = n306 ^ (p.p41 | ~n307);
-    let n309 = (n293 ^ n295) | ~n290; let n310 = n301 ^ ~(n296 | n309); let n311 = n301 ^ (p.p33 | (n297 ^ n301));
-    let n312 = n310 ^ (n291 & (n310 ^ n311)); let n313 = n298 ^ ~(n291 & (n298 ^ n304));
-    let n314 = n297 ^ (p.p33 | (n297 ^ ~n301)); let n315 = n314 ^ ~(n309 | (n305 & n314));
-    let n316 = n303 ^ ~(n291 & (n303 ^ n315)); let n317 = p.p14 ^ (keys[key + 1u].w ^ n308);
-    let n318 = p.p18 ^ (keys[key + 2u].y ^ n312); let n319 = p.p36 ^ (keys[key + 4u].z ^ n313);
-    let n320 = p.p0 ^ (keys[key + 0u].x ^ n316); let n321 = p.p63 ^ keys[key + 11u].w;
-    let n322 = p.p33 ^ keys[key + 11u].z; let n323 = p.p1 ^ (p.p9 ^ ~(n322 & (p.p1 | p.p9)));
-    let n324 = p.p9 ^ (p.p1 | (p.p9 ^ ~n322)); let n325 = ~(p.p1 | (p.p9 ^ p.p17)); let n326 = p.p25 | ~(n324 | n325);
-    let n327 = p.p17 ^ (n323 ^ n326); let n328 = p.p25 ^ (n322 ^ (p.p25 | (n322 | n327)));
-    let n329 = n325 ^ (n327 ^ n328); let n330 = p.p25 ^ (n325 ^ (p.p9 | (p.p25 & n325)));
-    let n331 = n329 & (p.p1 | n330); let n332 = p.p25 ^ (n323 ^ ~(n331 & (p.p25 | n323)));
-    let n333 = n327 ^ (n321 & (n327 ^ n332)); let n334 = (n323 & n324) ^ (n331 & (n323 | n324));
-    let n335 = n334 ^ (n321 | (n331 | n334)); let n336 = n335 & (n322 ^ (n327 ^ n335));
-    let n337 = n321 ^ (n336 | ~n327); let n338 = n323 ^ (n329 ^ ~n337); let n339 = p.p1 ^ (n336 ^ n338);
-    let n340 = n330 & (n330 ^ (n336 & n339)); let n341 = n338 ^ (n322 | (n338 ^ ~n340));
-    let n342 = n332 ^ ((n332 ^ n339) & (n339 ^ n340)); let n343 = n342 ^ (n322 | (n338 ^ n342));
-    let n344 = n322 ^ ~(n330 & (n322 | n342)); let n345 = n344 & (n339 | (n332 ^ n344));
-    let n346 = n327 ^ (n321 | (n327 ^ ~n345)); let n347 = p.p26 ^ (keys[key + 3u].y ^ n333);
-    let n348 = p.p12 ^ (keys[key + 1u].z ^ n341); let n349 = p.p40 ^ (keys[key + 5u].x ^ n343);
-    let n350 = p.p30 ^ (keys[key + 3u].w ^ n346);
+    let n113 = p.p31 ^ keys[key + 8u].y; let n114 = p.p1 ^ keys[key + 8u].x; let n115 = n114 ^ p.p47;
+    let n116 = (~n115 | n113) ^ p.p55; let n117 = ~((n116 ^ n113) & n114);
+    let n118 = (n117 & p.p39) | ~(n115 | p.p39); let n119 = ~(n115 | n113) ^ p.p39; let n120 = n119 ^ ~(n118 ^ n116);
+    let n121 = ((n120 ^ n117) & (n119 | n117)) ^ n119; let n122 = (n117 & n116) ^ n115;
+    let n123 = ~((n122 ^ p.p63) & n119); let n124 = (~n123 | p.p63) ^ n121; let n125 = n124 ^ ~(n116 | p.p39);
+    let n126 = ((n121 ^ n113) & n120) ^ n113; let n127 = n118 & ~(p.p47 & p.p39); let n128 = (n127 | p.p63) ^ n126;
+    let n129 = (~n128 & n125) ^ n122; let n130 = ~(n129 & (n123 | n113)); let n131 = n130 ^ ~(n125 | n113);
+    let n132 = ~((n126 ^ n120) & p.p47) ^ n120; let n133 = (n127 ^ (n122 | p.p63)) | (n122 & p.p63);
+    let n134 = (n133 & p.p63) ^ n132; let n135 = ((n134 ^ n129) & p.p39) ^ n134;
+    let n136 = ((n134 ^ p.p47) & (n129 | p.p47)) ^ n129; let n137 = n136 | ~(n135 ^ n131);
+    let n138 = ((n137 & n133) ^ n121) | ~(n137 | n133); let n139 = n138 ^ (keys[key + 1u].x ^ p.p8);
+    let n140 = n124 ^ (keys[key + 1u].y ^ p.p10); let n141 = n131 ^ (keys[key + 7u].y ^ p.p58);
+    let n142 = n134 ^ (keys[key + 7u].z ^ p.p60); let n143 = p.p61 ^ keys[key + 8u].w;
+    let n144 = p.p39 ^ keys[key + 8u].z; let n145 = p.p31 ^ (p.p15 ^ p.p7); let n146 = (~n145 | p.p15) ^ p.p23;
+    let n147 = (~n146 & n143) ^ p.p15; let n148 = n146 ^ (n143 ^ p.p31); let n149 = n148 ^ ~(n147 & p.p7);
+    let n150 = (~n149 | p.p31) & n143; let n151 = n145 ^ ~(n143 & p.p23); let n152 = ~(n151 | p.p31) | (n146 & p.p31);
+    let n153 = n152 ^ (n150 | n144); let n154 = ((n149 | n144) ^ n146) | (n149 & n144);
+    let n155 = (n154 ^ (n144 & p.p23)) & (n144 | p.p23); let n156 = ~(n155 | p.p7) ^ n153;
+    let n157 = ~(n151 & p.p23) ^ p.p31; let n158 = n157 ^ (n152 ^ p.p23); let n159 = ~(n158 & (n157 | n149));
+    let n160 = (n159 ^ p.p7) | (n159 & n144); let n161 = ~(n160 & (n147 ^ p.p23)) ^ n147;
+    let n162 = (n161 | n143) ^ (n149 & n143); let n163 = n162 ^ (n159 ^ n144);
+    let n164 = (n151 & p.p31) ^ (n148 | p.p31); let n165 = ((n164 ^ n149) & n144) ^ n164;
+    let n166 = ((n165 | n162) & (n163 ^ n162)) ^ n165; let n167 = (n166 ^ n152) & n144;
+    let n168 = ~(n164 | ~(n157 & n144)); let n169 = ((n168 & n167) | ~(n168 ^ n159)) ^ n167;
+    let n170 = n156 ^ (keys[key + 6u].y ^ p.p50); let n171 = n169 ^ (keys[key + 6u].w ^ p.p54);
+    let n172 = n163 ^ (keys[key + 4u].x ^ p.p32); let n173 = n165 ^ (keys[key + 3u].z ^ p.p28);
+    let n174 = p.p29 ^ keys[key + 9u].y; let n175 = p.p7 ^ keys[key + 9u].x; let n176 = ~(n174 | p.p45) ^ p.p37;
+    let n177 = n176 ^ ~(p.p61 & p.p45); let n178 = ((n177 & n175) | ~(n177 ^ p.p61)) ^ n175;
+    let n179 = n174 ^ ~(p.p61 ^ p.p45); let n180 = n179 ^ (p.p53 ^ p.p45); let n181 = ~(n180 | n178) ^ n176;
+    let n182 = ((n180 ^ n179) & p.p37) ^ n179; let n183 = ~(n182 | n175) | (n181 & n175);
+    let n184 = (n180 & n175) | ~(n180 ^ p.p45); let n185 = n184 ^ (n183 & ~n174);
+    let n186 = ~((n185 ^ n178) & p.p37) ^ n178; let n187 = ~(~(n186 & n174) & p.p45);
+    let n188 = ((n185 ^ p.p61) & (n178 | p.p61)) ^ n178; let n189 = (n188 & ~n175) | (n182 ^ n175);
+    let n190 = n189 ^ (n187 ^ p.p53); let n191 = (n190 & n177) ^ (n190 | n187); let n192 = ~(~(n191 ^ n180) & n182);
+    let n193 = (~n192 | n175) ^ n179; let n194 = ((n185 & p.p53) | p.p61) ^ p.p53; let n195 = n194 ^ ~(n193 ^ p.p37);
+    let n196 = (n195 ^ (n191 & p.p61)) & (n191 | p.p61); let n197 = n196 | (~n184 & p.p37);
+    let n198 = ~((n197 ^ n186) & p.p53) ^ n186; let n199 = n183 ^ (keys[key + 2u].w ^ p.p22);
+    let n200 = n198 ^ (keys[key + 2u].x ^ p.p16); let n201 = n190 ^ (keys[key + 0u].z ^ p.p4);
+    let n202 = n195 ^ (keys[key + 0u].y ^ p.p2); let n203 = p.p59 ^ keys[key + 9u].w;
+    let n204 = p.p37 ^ keys[key + 9u].z; let n205 = (n204 & ~p.p21) ^ p.p13; let n206 = ~((~n205 & p.p5) | p.p29);
+    let n207 = (~p.p29 | p.p13) ^ p.p5; let n208 = ((n207 & p.p21) | n206) ^ p.p21;
+    let n209 = (n207 & n205) ^ (n207 | n204); let n210 = (n209 | ~p.p13) ^ n208;
+    let n211 = ((n206 | p.p21) & (n204 ^ p.p21)) ^ n206; let n212 = ~((n211 ^ p.p29) & n207) ^ p.p29;
+    let n213 = n212 ^ (n210 ^ n207); let n214 = n209 ^ (p.p29 | ~p.p21); let n215 = ~(n214 & (n213 ^ n208)) ^ n213;
+    let n216 = ~(n214 & (n207 | p.p5)) ^ p.p5; let n217 = (n216 | n203) ^ (n215 & n203);
+    let n218 = ~((n216 ^ n215) & n203) ^ n215; let n219 = (~(n212 ^ n209) | (n209 & n205)) ^ n205;
+    let n220 = n219 ^ ~(n210 & n203); let n221 = n220 ^ ~(n210 ^ n203); let n222 = n217 ^ (keys[key + 7u].w ^ p.p62);
+    let n223 = n218 ^ (keys[key + 6u].z ^ p.p52); let n224 = n220 ^ (keys[key + 4u].y ^ p.p34);
+    let n225 = n221 ^ (keys[key + 6u].x ^ p.p48); let n226 = p.p27 ^ keys[key + 10u].y;
+    let n227 = p.p5 ^ keys[key + 10u].x; let n228 = ((n227 | p.p35) ^ p.p51) | (n227 & p.p35);
+    let n229 = n228 ^ (n226 ^ p.p59); let n230 = (n229 | ~p.p43) & ~(p.p51 ^ p.p43); let n231 = n230 ^ (n226 ^ p.p43);
+    let n232 = ((n230 ^ n226) & (n227 | n226)) ^ n227; let n233 = (n232 | n227) & p.p35;
+    let n234 = ((n233 | n231) & (n231 ^ p.p59)) ^ n233; let n235 = (n231 | p.p51) ^ n228;
+    let n236 = ~(n235 | n233) | (n233 & p.p51); let n237 = n236 ^ (~n234 & n229);
+    let n238 = ((n237 ^ n234) & n227) ^ n237; let n239 = ~(n238 & p.p43) ^ n229; let n240 = n236 ^ (n232 & p.p59);
+    let n241 = ((n240 ^ n227) & n226) | ~(n240 | n227); let n242 = (n240 | p.p43) ^ (n229 & p.p43);
+    let n243 = n242 ^ (n241 & p.p51); let n244 = n241 ^ ~(p.p59 ^ p.p43); let n245 = (n244 & p.p43) | ~(n244 ^ p.p35);
+    let n246 = (n245 & ~n243) | (n245 ^ n236); let n247 = (n243 & ~n236) ^ p.p59; let n248 = ~(n247 & p.p43) ^ n238;
+    let n249 = n248 ^ (n246 | n226); let n250 = (~n249 & n244) ^ p.p59; let n251 = ~((n250 | n231) & n246);
+    let n252 = ((n251 | n242) ^ n248) | (n251 & n242); let n253 = ((n252 ^ n239) & p.p51) ^ n252;
+    let n254 = n253 ^ ~(n250 & p.p59); let n255 = n254 ^ (keys[key + 5u].w ^ p.p46);
+    let n256 = n248 ^ (keys[key + 7u].x ^ p.p56); let n257 = n242 ^ (keys[key + 2u].z ^ p.p20);
+    let n258 = n251 ^ (keys[key + 0u].w ^ p.p6); let n259 = p.p57 ^ keys[key + 10u].w;
+    let n260 = p.p35 ^ keys[key + 10u].z; let n261 = n260 ^ (n259 ^ p.p3); let n262 = n261 ^ ~(p.p27 ^ p.p11);
+    let n263 = ~(n262 & (n259 | p.p11)) ^ n259; let n264 = ~((n263 & p.p3) | n261);
+    let n265 = (n264 | p.p11) & ~(n264 ^ n260); let n266 = ~(~(n265 & n263) & p.p27) ^ n265;
+    let n267 = ((n266 ^ n262) & p.p3) ^ n266; let n268 = n267 ^ (n260 | p.p11);
+    let n269 = (n264 & p.p11) ^ (n262 | p.p11); let n270 = n269 ^ (p.p11 | ~p.p3);
+    let n271 = (n270 ^ n263) & (n270 ^ n269); let n272 = (~n271 & n260) ^ n270; let n273 = n266 ^ (~n265 & n262);
+    let n274 = (n273 ^ n260) | ~(n273 | p.p27); let n275 = (n274 & n270) ^ n263; let n276 = (~n275 | n272) ^ p.p19;
+    let n277 = (n276 ^ n261) | (~n261 & n260); let n278 = n277 ^ (~n273 & p.p27); let n279 = (~n278 | n259) ^ n275;
+    let n280 = ~((n279 | n268) & p.p19); let n281 = ~((n280 | n270) & n279) ^ n280; let n282 = (n280 | p.p3) ^ n276;
+    let n283 = ~(n282 | p.p27) | (n278 & p.p27); let n284 = ((n272 ^ n269) & p.p19) ^ n269;
+    let n285 = (n273 & p.p19) ^ (n267 | p.p19); let n286 = n281 ^ (keys[key + 5u].y ^ p.p42);
+    let n287 = n283 ^ (keys[key + 5u].z ^ p.p44); let n288 = n284 ^ (keys[key + 3u].x ^ p.p24);
+    let n289 = n285 ^ (keys[key + 4u].w ^ p.p38); let n290 = p.p25 ^ keys[key + 11u].y;
+    let n291 = p.p3 ^ keys[key + 11u].x; let n292 = ~(n290 ^ p.p49) | p.p41;
+    let n293 = ((n290 | p.p57) & (p.p57 ^ p.p49)) ^ n290; let n294 = ~((n293 ^ p.p49) | (n292 ^ p.p49));
+    let n295 = (~n290 & p.p33) ^ p.p57; let n296 = ~(n295 ^ p.p33) & p.p41; let n297 = (n296 & ~n291) | (n296 ^ n293);
+    let n298 = (n297 & n292) ^ p.p33; let n299 = ~(n298 | n290) | (n290 & p.p41); let n300 = n295 & (p.p57 | ~p.p41);
+    let n301 = n300 ^ (p.p49 ^ p.p41); let n302 = ~(~(n301 & n295) & n299) ^ n301; let n303 = n302 ^ ~(n294 ^ p.p33);
+    let n304 = ((n303 & n294) | ~(n303 ^ n291)) ^ n294; let n305 = n304 ^ (n298 & ~n294);
+    let n306 = ~(~(n305 ^ p.p49) & p.p41); let n307 = n305 ^ (n303 ^ n292); let n308 = (~n307 | p.p41) ^ n306;
+    let n309 = ~(~(n295 ^ n293) & n290); let n310 = ~(n309 | n296) ^ n301; let n311 = (n301 & p.p33) ^ (n297 | p.p33);
+    let n312 = ((n311 ^ n310) & n291) ^ n310; let n313 = ~((n304 ^ n298) & n291) ^ n298;
+    let n314 = ~((n301 ^ n297) & p.p33) ^ n301; let n315 = (n314 & n305) | ~(n314 ^ n309);
+    let n316 = ~((n315 ^ n303) & n291) ^ n303; let n317 = n308 ^ (keys[key + 1u].w ^ p.p14);
+    let n318 = n312 ^ (keys[key + 2u].y ^ p.p18); let n319 = n313 ^ (keys[key + 4u].z ^ p.p36);
+    let n320 = n316 ^ (keys[key + 0u].x ^ p.p0); let n321 = p.p63 ^ keys[key + 11u].w;
+    let n322 = p.p33 ^ keys[key + 11u].z; let n323 = (n322 ^ (p.p9 & p.p1)) | ~(p.p9 | p.p1);
+    let n324 = ~((n322 ^ p.p9) & p.p1) ^ n322; let n325 = ~((p.p17 ^ p.p9) | p.p1); let n326 = ~(n325 | n324) | p.p25;
+    let n327 = n326 ^ (n323 ^ p.p17); let n328 = (n327 | n322) & ~(n322 ^ p.p25); let n329 = n328 ^ (n327 ^ n325);
+    let n330 = ((n325 | p.p25) ^ p.p9) | (n325 & p.p25); let n331 = (n330 | p.p1) & n329;
+    let n332 = (n331 ^ (n323 & p.p25)) | ~(n323 | p.p25); let n333 = ((n332 ^ n327) & n321) ^ n327;
+    let n334 = (n331 ^ (n324 & n323)) & (n324 | n323); let n335 = ~(n334 | ~(n331 | n321));
+    let n336 = n335 & ~(n327 ^ n322); let n337 = (n336 | ~n327) ^ n321; let n338 = n337 ^ ~(n329 ^ n323);
+    let n339 = n338 ^ (n336 ^ p.p1); let n340 = ~(n339 & n336) & n330; let n341 = ~((n340 ^ n338) & n322) ^ n340;
+    let n342 = (n340 & (n339 ^ n332)) ^ (n339 | n332); let n343 = (n342 & n322) ^ (n338 | n322);
+    let n344 = ~((n342 | n322) & n330) ^ n322; let n345 = n344 & (n339 | ~n332);
+    let n346 = ~((n345 ^ n327) & n321) ^ n345; let n347 = n333 ^ (keys[key + 3u].y ^ p.p26);
+    let n348 = n341 ^ (keys[key + 1u].z ^ p.p12); let n349 = n343 ^ (keys[key + 5u].x ^ p.p40);
+    let n350 = n346 ^ (keys[key + 3u].w ^ p.p30);
     return Planes32(n320, n202, n201, n258, n139, n140, n348, n317, n200, n318, n257, n199, n288, n347, n173, n350,
     n172, n224, n319, n289, n349, n286, n287, n255, n225, n170, n223, n171, n256, n141, n142, n222);
 }

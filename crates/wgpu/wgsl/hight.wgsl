@@ -31,7 +31,7 @@ fn first_block(thread: u32) -> u32 {
 }
 
 // Blocks beyond the last one are the last one.
-fn load(first: u32) -> Planes64 {
+fn load_some(first: u32) -> Planes64 {
     let last = parameters.blocks - 1u;
     let b0 = data[min(first + 0u, last)]; let b1 = data[min(first + 32u, last)];
     let b2 = data[min(first + 64u, last)]; let b3 = data[min(first + 96u, last)];
@@ -55,7 +55,26 @@ fn load(first: u32) -> Planes64 {
     b24.y, b25.x, b25.y, b26.x, b26.y, b27.x, b27.y, b28.x, b28.y, b29.x, b29.y, b30.x, b30.y, b31.x, b31.y);
 }
 
-fn store(first: u32, w: Planes64) {
+fn load(first: u32) -> Planes64 {
+    if first + 992u >= parameters.blocks { return load_some(first); }
+    let b0 = data[first + 0u]; let b1 = data[first + 32u]; let b2 = data[first + 64u]; let b3 = data[first + 96u];
+    let b4 = data[first + 128u]; let b5 = data[first + 160u]; let b6 = data[first + 192u];
+    let b7 = data[first + 224u]; let b8 = data[first + 256u]; let b9 = data[first + 288u];
+    let b10 = data[first + 320u]; let b11 = data[first + 352u]; let b12 = data[first + 384u];
+    let b13 = data[first + 416u]; let b14 = data[first + 448u]; let b15 = data[first + 480u];
+    let b16 = data[first + 512u]; let b17 = data[first + 544u]; let b18 = data[first + 576u];
+    let b19 = data[first + 608u]; let b20 = data[first + 640u]; let b21 = data[first + 672u];
+    let b22 = data[first + 704u]; let b23 = data[first + 736u]; let b24 = data[first + 768u];
+    let b25 = data[first + 800u]; let b26 = data[first + 832u]; let b27 = data[first + 864u];
+    let b28 = data[first + 896u]; let b29 = data[first + 928u]; let b30 = data[first + 960u];
+    let b31 = data[first + 992u];
+    return Planes64(b0.x, b0.y, b1.x, b1.y, b2.x, b2.y, b3.x, b3.y, b4.x, b4.y, b5.x, b5.y, b6.x, b6.y, b7.x, b7.y,
+    b8.x, b8.y, b9.x, b9.y, b10.x, b10.y, b11.x, b11.y, b12.x, b12.y, b13.x, b13.y, b14.x, b14.y, b15.x, b15.y, b16.x,
+    b16.y, b17.x, b17.y, b18.x, b18.y, b19.x, b19.y, b20.x, b20.y, b21.x, b21.y, b22.x, b22.y, b23.x, b23.y, b24.x,
+    b24.y, b25.x, b25.y, b26.x, b26.y, b27.x, b27.y, b28.x, b28.y, b29.x, b29.y, b30.x, b30.y, b31.x, b31.y);
+}
+
+fn store_some(first: u32, w: Planes64) {
     if first + 0u < parameters.blocks { data[first + 0u] = vec2<u32>(w.p0, w.p1); }
     if first + 32u < parameters.blocks { data[first + 32u] = vec2<u32>(w.p2, w.p3); }
     if first + 64u < parameters.blocks { data[first + 64u] = vec2<u32>(w.p4, w.p5); }
@@ -90,7 +109,43 @@ fn store(first: u32, w: Planes64) {
     if first + 992u < parameters.blocks { data[first + 992u] = vec2<u32>(w.p62, w.p63); }
 }
 
-fn add(first: u32, w: Planes64) {
+fn store(first: u32, w: Planes64) {
+    if first + 992u >= parameters.blocks { store_some(first, w); return; }
+    data[first + 0u] = vec2<u32>(w.p0, w.p1);
+    data[first + 32u] = vec2<u32>(w.p2, w.p3);
+    data[first + 64u] = vec2<u32>(w.p4, w.p5);
+    data[first + 96u] = vec2<u32>(w.p6, w.p7);
+    data[first + 128u] = vec2<u32>(w.p8, w.p9);
+    data[first + 160u] = vec2<u32>(w.p10, w.p11);
+    data[first + 192u] = vec2<u32>(w.p12, w.p13);
+    data[first + 224u] = vec2<u32>(w.p14, w.p15);
+    data[first + 256u] = vec2<u32>(w.p16, w.p17);
+    data[first + 288u] = vec2<u32>(w.p18, w.p19);
+    data[first + 320u] = vec2<u32>(w.p20, w.p21);
+    data[first + 352u] = vec2<u32>(w.p22, w.p23);
+    data[first + 384u] = vec2<u32>(w.p24, w.p25);
+    data[first + 416u] = vec2<u32>(w.p26, w.p27);
+    data[first + 448u] = vec2<u32>(w.p28, w.p29);
+    data[first + 480u] = vec2<u32>(w.p30, w.p31);
+    data[first + 512u] = vec2<u32>(w.p32, w.p33);
+    data[first + 544u] = vec2<u32>(w.p34, w.p35);
+    data[first + 576u] = vec2<u32>(w.p36, w.p37);
+    data[first + 608u] = vec2<u32>(w.p38, w.p39);
+    data[first + 640u] = vec2<u32>(w.p40, w.p41);
+    data[first + 672u] = vec2<u32>(w.p42, w.p43);
+    data[first + 704u] = vec2<u32>(w.p44, w.p45);
+    data[first + 736u] = vec2<u32>(w.p46, w.p47);
+    data[first + 768u] = vec2<u32>(w.p48, w.p49);
+    data[first + 800u] = vec2<u32>(w.p50, w.p51);
+    data[first + 832u] = vec2<u32>(w.p52, w.p53);
+    data[first + 864u] = vec2<u32>(w.p54, w.p55);
+    data[first + 896u] = vec2<u32>(w.p56, w.p57);
+    data[first + 928u] = vec2<u32>(w.p58, w.p59);
+    data[first + 960u] = vec2<u32>(w.p60, w.p61);
+    data[first + 992u] = vec2<u32>(w.p62, w.p63);
+}
+
+fn add_some(first: u32, w: Planes64) {
     if first + 0u < parameters.blocks { data[first + 0u] ^= vec2<u32>(w.p0, w.p1); }
     if first + 32u < parameters.blocks { data[first + 32u] ^= vec2<u32>(w.p2, w.p3); }
     if first + 64u < parameters.blocks { data[first + 64u] ^= vec2<u32>(w.p4, w.p5); }
@@ -123,6 +178,42 @@ fn add(first: u32, w: Planes64) {
     if first + 928u < parameters.blocks { data[first + 928u] ^= vec2<u32>(w.p58, w.p59); }
     if first + 960u < parameters.blocks { data[first + 960u] ^= vec2<u32>(w.p60, w.p61); }
     if first + 992u < parameters.blocks { data[first + 992u] ^= vec2<u32>(w.p62, w.p63); }
+}
+
+fn add(first: u32, w: Planes64) {
+    if first + 992u >= parameters.blocks { add_some(first, w); return; }
+    data[first + 0u] ^= vec2<u32>(w.p0, w.p1);
+    data[first + 32u] ^= vec2<u32>(w.p2, w.p3);
+    data[first + 64u] ^= vec2<u32>(w.p4, w.p5);
+    data[first + 96u] ^= vec2<u32>(w.p6, w.p7);
+    data[first + 128u] ^= vec2<u32>(w.p8, w.p9);
+    data[first + 160u] ^= vec2<u32>(w.p10, w.p11);
+    data[first + 192u] ^= vec2<u32>(w.p12, w.p13);
+    data[first + 224u] ^= vec2<u32>(w.p14, w.p15);
+    data[first + 256u] ^= vec2<u32>(w.p16, w.p17);
+    data[first + 288u] ^= vec2<u32>(w.p18, w.p19);
+    data[first + 320u] ^= vec2<u32>(w.p20, w.p21);
+    data[first + 352u] ^= vec2<u32>(w.p22, w.p23);
+    data[first + 384u] ^= vec2<u32>(w.p24, w.p25);
+    data[first + 416u] ^= vec2<u32>(w.p26, w.p27);
+    data[first + 448u] ^= vec2<u32>(w.p28, w.p29);
+    data[first + 480u] ^= vec2<u32>(w.p30, w.p31);
+    data[first + 512u] ^= vec2<u32>(w.p32, w.p33);
+    data[first + 544u] ^= vec2<u32>(w.p34, w.p35);
+    data[first + 576u] ^= vec2<u32>(w.p36, w.p37);
+    data[first + 608u] ^= vec2<u32>(w.p38, w.p39);
+    data[first + 640u] ^= vec2<u32>(w.p40, w.p41);
+    data[first + 672u] ^= vec2<u32>(w.p42, w.p43);
+    data[first + 704u] ^= vec2<u32>(w.p44, w.p45);
+    data[first + 736u] ^= vec2<u32>(w.p46, w.p47);
+    data[first + 768u] ^= vec2<u32>(w.p48, w.p49);
+    data[first + 800u] ^= vec2<u32>(w.p50, w.p51);
+    data[first + 832u] ^= vec2<u32>(w.p52, w.p53);
+    data[first + 864u] ^= vec2<u32>(w.p54, w.p55);
+    data[first + 896u] ^= vec2<u32>(w.p56, w.p57);
+    data[first + 928u] ^= vec2<u32>(w.p58, w.p59);
+    data[first + 960u] ^= vec2<u32>(w.p60, w.p61);
+    data[first + 992u] ^= vec2<u32>(w.p62, w.p63);
 }
 
 // The counter of a block, the least significant word first.
@@ -501,181 +592,183 @@ fn slice(p: Planes64, key: u32) -> Planes64 {
 }
 
 fn step_inverse_round(p: Planes64, key: u32) -> Planes32 {
-    let n97 = p.p58 ^ (p.p60 ^ p.p61); let n98 = p.p59 ^ (p.p61 ^ p.p62); let n99 = p.p60 ^ (p.p62 ^ p.p63);
-    let n100 = p.p56 ^ (p.p61 ^ p.p63); let n101 = p.p56 ^ (p.p57 ^ p.p62); let n102 = p.p57 ^ (p.p58 ^ p.p63);
-    let n103 = p.p56 ^ (p.p58 ^ p.p59); let n104 = p.p57 ^ (p.p59 ^ p.p60); let n105 = keys[key + 0u].y ^ n98;
+    let n97 = p.p61 ^ (p.p60 ^ p.p58); let n98 = p.p62 ^ (p.p61 ^ p.p59); let n99 = p.p63 ^ (p.p62 ^ p.p60);
+    let n100 = p.p63 ^ (p.p61 ^ p.p56); let n101 = p.p62 ^ (p.p57 ^ p.p56); let n102 = p.p63 ^ (p.p58 ^ p.p57);
+    let n103 = p.p59 ^ (p.p58 ^ p.p56); let n104 = p.p60 ^ (p.p59 ^ p.p57); let n105 = keys[key + 0u].y ^ n98;
     let n106 = keys[key + 0u].z ^ n99; let n107 = keys[key + 0u].w ^ n100; let n108 = keys[key + 1u].x ^ n101;
     let n109 = keys[key + 1u].y ^ n102; let n110 = keys[key + 1u].z ^ n103; let n111 = keys[key + 1u].w ^ n104;
-    let n112 = p.p48 ^ (keys[key + 0u].x ^ n97); let n113 = n112 & (keys[key + 0u].x ^ n97);
-    let n114 = p.p49 ^ (n105 ^ n113); let n115 = p.p49 ^ ((p.p49 ^ n105) | (p.p49 ^ n113));
-    let n116 = p.p50 ^ (n106 ^ n115); let n117 = p.p50 ^ ((p.p50 ^ n106) | (p.p50 ^ n115));
-    let n118 = p.p51 ^ (n107 ^ n117); let n119 = p.p51 ^ ((p.p51 ^ n107) | (p.p51 ^ n117));
-    let n120 = p.p52 ^ (n108 ^ n119); let n121 = p.p52 ^ ((p.p52 ^ n108) | (p.p52 ^ n119));
-    let n122 = p.p53 ^ (n109 ^ n121); let n123 = p.p53 ^ ((p.p53 ^ n109) | (p.p53 ^ n121));
-    let n124 = p.p54 ^ (n110 ^ n123); let n125 = p.p54 ^ ((p.p54 ^ n110) | (p.p54 ^ n123));
-    let n126 = p.p55 ^ (n111 ^ n125); let n127 = p.p26 ^ (p.p28 ^ p.p29); let n128 = p.p27 ^ (p.p29 ^ p.p30);
-    let n129 = p.p28 ^ (p.p30 ^ p.p31); let n130 = p.p24 ^ (p.p29 ^ p.p31); let n131 = p.p24 ^ (p.p25 ^ p.p30);
-    let n132 = p.p25 ^ (p.p26 ^ p.p31); let n133 = p.p24 ^ (p.p26 ^ p.p27); let n134 = p.p25 ^ (p.p27 ^ p.p28);
+    let n112 = n97 ^ (keys[key + 0u].x ^ p.p48); let n113 = n112 & (n97 ^ keys[key + 0u].x);
+    let n114 = n113 ^ (n105 ^ p.p49); let n115 = ((n113 ^ n105) & p.p49) ^ (n113 | n105);
+    let n116 = n115 ^ (n106 ^ p.p50); let n117 = ((n115 ^ n106) & p.p50) ^ (n115 | n106);
+    let n118 = n117 ^ (n107 ^ p.p51); let n119 = ((n117 ^ n107) & p.p51) ^ (n117 | n107);
+    let n120 = n119 ^ (n108 ^ p.p52); let n121 = ((n119 ^ n108) & p.p52) ^ (n119 | n108);
+    let n122 = n121 ^ (n109 ^ p.p53); let n123 = ((n121 ^ n109) & p.p53) ^ (n121 | n109);
+    let n124 = n123 ^ (n110 ^ p.p54); let n125 = ((n123 ^ n110) & p.p54) ^ (n123 | n110);
+    let n126 = n125 ^ (n111 ^ p.p55); let n127 = p.p29 ^ (p.p28 ^ p.p26); let n128 = p.p30 ^ (p.p29 ^ p.p27);
+    let n129 = p.p31 ^ (p.p30 ^ p.p28); let n130 = p.p31 ^ (p.p29 ^ p.p24); let n131 = p.p30 ^ (p.p25 ^ p.p24);
+    let n132 = p.p31 ^ (p.p26 ^ p.p25); let n133 = p.p27 ^ (p.p26 ^ p.p24); let n134 = p.p28 ^ (p.p27 ^ p.p25);
     let n135 = keys[key + 4u].y ^ n128; let n136 = keys[key + 4u].z ^ n129; let n137 = keys[key + 4u].w ^ n130;
     let n138 = keys[key + 5u].x ^ n131; let n139 = keys[key + 5u].y ^ n132; let n140 = keys[key + 5u].z ^ n133;
-    let n141 = keys[key + 5u].w ^ n134; let n142 = p.p16 ^ (keys[key + 4u].x ^ n127);
-    let n143 = n142 & (keys[key + 4u].x ^ n127); let n144 = p.p17 ^ (n135 ^ n143);
-    let n145 = p.p17 ^ ((p.p17 ^ n135) | (p.p17 ^ n143)); let n146 = p.p18 ^ (n136 ^ n145);
-    let n147 = p.p18 ^ ((p.p18 ^ n136) | (p.p18 ^ n145)); let n148 = p.p19 ^ (n137 ^ n147);
-    let n149 = p.p19 ^ ((p.p19 ^ n137) | (p.p19 ^ n147)); let n150 = p.p20 ^ (n138 ^ n149);
-    let n151 = p.p20 ^ ((p.p20 ^ n138) | (p.p20 ^ n149)); let n152 = p.p21 ^ (n139 ^ n151);
-    let n153 = p.p21 ^ ((p.p21 ^ n139) | (p.p21 ^ n151)); let n154 = p.p22 ^ (n140 ^ n153);
-    let n155 = p.p22 ^ ((p.p22 ^ n140) | (p.p22 ^ n153)); let n156 = p.p23 ^ (n141 ^ n155);
-    let n157 = p.p41 ^ (p.p46 ^ p.p47); let n158 = p.p40 ^ (p.p42 ^ p.p47); let n159 = p.p40 ^ (p.p41 ^ p.p43);
-    let n160 = p.p41 ^ (p.p42 ^ p.p44); let n161 = p.p42 ^ (p.p43 ^ p.p45); let n162 = p.p43 ^ (p.p44 ^ p.p46);
-    let n163 = p.p44 ^ (p.p45 ^ p.p47); let n164 = p.p40 ^ (p.p45 ^ p.p46); let n165 = keys[key + 2u].x & n157;
-    let n166 = keys[key + 2u].y ^ n158;
-    let n167 = keys[key + 2u].y ^ ((keys[key + 2u].y ^ n158) & (keys[key + 2u].y ^ n165));
-    let n168 = keys[key + 2u].z ^ n159;
-    let n169 = keys[key + 2u].z ^ ((keys[key + 2u].z ^ n159) & (keys[key + 2u].z ^ n167));
-    let n170 = keys[key + 2u].w ^ n160;
-    let n171 = keys[key + 2u].w ^ ((keys[key + 2u].w ^ n160) & (keys[key + 2u].w ^ n169));
-    let n172 = keys[key + 3u].x ^ n161;
-    let n173 = keys[key + 3u].x ^ ((keys[key + 3u].x ^ n161) & (keys[key + 3u].x ^ n171));
-    let n174 = keys[key + 3u].y ^ n162;
-    let n175 = keys[key + 3u].y ^ ((keys[key + 3u].y ^ n162) & (keys[key + 3u].y ^ n173));
-    let n176 = keys[key + 3u].z ^ n163;
-    let n177 = keys[key + 3u].z ^ ((keys[key + 3u].z ^ n163) & (keys[key + 3u].z ^ n175));
-    let n178 = keys[key + 3u].w ^ n177; let n179 = p.p32 ^ (keys[key + 2u].x ^ n157);
-    let n180 = p.p33 ^ (n165 ^ n166); let n181 = p.p34 ^ (n167 ^ n168); let n182 = p.p35 ^ (n169 ^ n170);
-    let n183 = p.p36 ^ (n171 ^ n172); let n184 = p.p37 ^ (n173 ^ n174); let n185 = p.p38 ^ (n175 ^ n176);
-    let n186 = p.p39 ^ (n164 ^ n178); let n187 = p.p9 ^ (p.p14 ^ p.p15); let n188 = p.p8 ^ (p.p10 ^ p.p15);
-    let n189 = p.p8 ^ (p.p9 ^ p.p11); let n190 = p.p9 ^ (p.p10 ^ p.p12); let n191 = p.p10 ^ (p.p11 ^ p.p13);
-    let n192 = p.p11 ^ (p.p12 ^ p.p14); let n193 = p.p12 ^ (p.p13 ^ p.p15); let n194 = p.p8 ^ (p.p13 ^ p.p14);
-    let n195 = keys[key + 6u].x & n187; let n196 = keys[key + 6u].y ^ n188;
-    let n197 = keys[key + 6u].y ^ ((keys[key + 6u].y ^ n188) & (keys[key + 6u].y ^ n195));
-    let n198 = keys[key + 6u].z ^ n189;
-    let n199 = keys[key + 6u].z ^ ((keys[key + 6u].z ^ n189) & (keys[key + 6u].z ^ n197));
-    let n200 = keys[key + 6u].w ^ n190;
-    let n201 = keys[key + 6u].w ^ ((keys[key + 6u].w ^ n190) & (keys[key + 6u].w ^ n199));
-    let n202 = keys[key + 7u].x ^ n191;
-    let n203 = keys[key + 7u].x ^ ((keys[key + 7u].x ^ n191) & (keys[key + 7u].x ^ n201));
-    let n204 = keys[key + 7u].y ^ n192;
-    let n205 = keys[key + 7u].y ^ ((keys[key + 7u].y ^ n192) & (keys[key + 7u].y ^ n203));
-    let n206 = keys[key + 7u].z ^ n193;
-    let n207 = keys[key + 7u].z ^ ((keys[key + 7u].z ^ n193) & (keys[key + 7u].z ^ n205));
-    let n208 = keys[key + 7u].w ^ n207; let n209 = p.p0 ^ (keys[key + 6u].x ^ n187); let n210 = p.p1 ^ (n195 ^ n196);
-    let n211 = p.p2 ^ (n197 ^ n198); let n212 = p.p3 ^ (n199 ^ n200); let n213 = p.p4 ^ (n201 ^ n202);
-    let n214 = p.p5 ^ (n203 ^ n204); let n215 = p.p6 ^ (n205 ^ n206); let n216 = p.p7 ^ (n194 ^ n208);
+    let n141 = keys[key + 5u].w ^ n134; let n142 = n127 ^ (keys[key + 4u].x ^ p.p16);
+    let n143 = n142 & (n127 ^ keys[key + 4u].x); let n144 = n143 ^ (n135 ^ p.p17);
+    let n145 = ((n143 ^ n135) & p.p17) ^ (n143 | n135); let n146 = n145 ^ (n136 ^ p.p18);
+    let n147 = ((n145 ^ n136) & p.p18) ^ (n145 | n136); let n148 = n147 ^ (n137 ^ p.p19);
+    let n149 = ((n147 ^ n137) & p.p19) ^ (n147 | n137); let n150 = n149 ^ (n138 ^ p.p20);
+    let n151 = ((n149 ^ n138) & p.p20) ^ (n149 | n138); let n152 = n151 ^ (n139 ^ p.p21);
+    let n153 = ((n151 ^ n139) & p.p21) ^ (n151 | n139); let n154 = n153 ^ (n140 ^ p.p22);
+    let n155 = ((n153 ^ n140) & p.p22) ^ (n153 | n140); let n156 = n155 ^ (n141 ^ p.p23);
+    let n157 = p.p47 ^ (p.p46 ^ p.p41); let n158 = p.p47 ^ (p.p42 ^ p.p40); let n159 = p.p43 ^ (p.p41 ^ p.p40);
+    let n160 = p.p44 ^ (p.p42 ^ p.p41); let n161 = p.p45 ^ (p.p43 ^ p.p42); let n162 = p.p46 ^ (p.p44 ^ p.p43);
+    let n163 = p.p47 ^ (p.p45 ^ p.p44); let n164 = p.p46 ^ (p.p45 ^ p.p40); let n165 = n157 & keys[key + 2u].x;
+    let n166 = keys[key + 2u].y ^ n158; let n167 = (n165 & (n158 | keys[key + 2u].y)) | (n158 & keys[key + 2u].y);
+    let n168 = keys[key + 2u].z ^ n159; let n169 = (n167 & (n159 | keys[key + 2u].z)) | (n159 & keys[key + 2u].z);
+    let n170 = keys[key + 2u].w ^ n160; let n171 = (n169 & (n160 | keys[key + 2u].w)) | (n160 & keys[key + 2u].w);
+    let n172 = keys[key + 3u].x ^ n161; let n173 = (n171 & (n161 | keys[key + 3u].x)) | (n161 & keys[key + 3u].x);
+    let n174 = keys[key + 3u].y ^ n162; let n175 = (n173 & (n162 | keys[key + 3u].y)) | (n162 & keys[key + 3u].y);
+    let n176 = keys[key + 3u].z ^ n163; let n177 = (n175 & (n163 | keys[key + 3u].z)) | (n163 & keys[key + 3u].z);
+    let n178 = keys[key + 3u].w ^ n177; let n179 = n157 ^ (keys[key + 2u].x ^ p.p32);
+    let n180 = n166 ^ (n165 ^ p.p33); let n181 = n168 ^ (n167 ^ p.p34); let n182 = n170 ^ (n169 ^ p.p35);
+    let n183 = n172 ^ (n171 ^ p.p36); let n184 = n174 ^ (n173 ^ p.p37); let n185 = n176 ^ (n175 ^ p.p38);
+    let n186 = n178 ^ (n164 ^ p.p39); let n187 = p.p15 ^ (p.p14 ^ p.p9); let n188 = p.p15 ^ (p.p10 ^ p.p8);
+    let n189 = p.p11 ^ (p.p9 ^ p.p8); let n190 = p.p12 ^ (p.p10 ^ p.p9); let n191 = p.p13 ^ (p.p11 ^ p.p10);
+    let n192 = p.p14 ^ (p.p12 ^ p.p11); let n193 = p.p15 ^ (p.p13 ^ p.p12); let n194 = p.p14 ^ (p.p13 ^ p.p8);
+    let n195 = n187 & keys[key + 6u].x; let n196 = keys[key + 6u].y ^ n188;
+    let n197 = (n195 & (n188 | keys[key + 6u].y)) | (n188 & keys[key + 6u].y); let n198 = keys[key + 6u].z ^ n189;
+    let n199 = (n197 & (n189 | keys[key + 6u].z)) | (n189 & keys[key + 6u].z); let n200 = keys[key + 6u].w ^ n190;
+    let n201 = (n199 & (n190 | keys[key + 6u].w)) | (n190 & keys[key + 6u].w); let n202 = keys[key + 7u].x ^ n191;
+    let n203 = (n201 & (n191 | keys[key + 7u].x)) | (n191 & keys[key + 7u].x); let n204 = keys[key + 7u].y ^ n192;
+    let n205 = (n203 & (n192 | keys[key + 7u].y)) | (n192 & keys[key + 7u].y); let n206 = keys[key + 7u].z ^ n193;
+    let n207 = (n205 & (n193 | keys[key + 7u].z)) | (n193 & keys[key + 7u].z); let n208 = keys[key + 7u].w ^ n207;
+    let n209 = n187 ^ (keys[key + 6u].x ^ p.p0); let n210 = n196 ^ (n195 ^ p.p1); let n211 = n198 ^ (n197 ^ p.p2);
+    let n212 = n200 ^ (n199 ^ p.p3); let n213 = n202 ^ (n201 ^ p.p4); let n214 = n204 ^ (n203 ^ p.p5);
+    let n215 = n206 ^ (n205 ^ p.p6); let n216 = n208 ^ (n194 ^ p.p7);
     return Planes32(n209, n210, n211, n212, n213, n214, n215, n216, n142, n144, n146, n148, n150, n152, n154, n156,
     n179, n180, n181, n182, n183, n184, n185, n186, n112, n114, n116, n118, n120, n122, n124, n126);
 }
 
 fn step_inverse_whiten(p: Planes64, key: u32) -> Planes32 {
-    let n97 = p.p56 ^ keys[key + 0u].x; let n98 = keys[key + 0u].x & n97; let n99 = p.p57 ^ (keys[key + 0u].y ^ n98);
-    let n100 = p.p57 ^ ((p.p57 ^ keys[key + 0u].y) | (p.p57 ^ n98)); let n101 = p.p58 ^ (keys[key + 0u].z ^ n100);
-    let n102 = p.p58 ^ ((p.p58 ^ keys[key + 0u].z) | (p.p58 ^ n100)); let n103 = p.p59 ^ (keys[key + 0u].w ^ n102);
-    let n104 = p.p59 ^ ((p.p59 ^ keys[key + 0u].w) | (p.p59 ^ n102)); let n105 = p.p60 ^ (keys[key + 1u].x ^ n104);
-    let n106 = p.p60 ^ ((p.p60 ^ keys[key + 1u].x) | (p.p60 ^ n104)); let n107 = p.p61 ^ (keys[key + 1u].y ^ n106);
-    let n108 = p.p61 ^ ((p.p61 ^ keys[key + 1u].y) | (p.p61 ^ n106)); let n109 = p.p62 ^ (keys[key + 1u].z ^ n108);
-    let n110 = p.p62 ^ ((p.p62 ^ keys[key + 1u].z) | (p.p62 ^ n108)); let n111 = p.p63 ^ (keys[key + 1u].w ^ n110);
-    let n112 = p.p40 ^ keys[key + 2u].x; let n113 = p.p41 ^ keys[key + 2u].y; let n114 = p.p42 ^ keys[key + 2u].z;
-    let n115 = p.p43 ^ keys[key + 2u].w; let n116 = p.p44 ^ keys[key + 3u].x; let n117 = p.p45 ^ keys[key + 3u].y;
-    let n118 = p.p46 ^ keys[key + 3u].z; let n119 = p.p47 ^ keys[key + 3u].w; let n120 = p.p24 ^ keys[key + 4u].x;
-    let n121 = keys[key + 4u].x & n120; let n122 = p.p25 ^ (keys[key + 4u].y ^ n121);
-    let n123 = p.p25 ^ ((p.p25 ^ keys[key + 4u].y) | (p.p25 ^ n121)); let n124 = p.p26 ^ (keys[key + 4u].z ^ n123);
-    let n125 = p.p26 ^ ((p.p26 ^ keys[key + 4u].z) | (p.p26 ^ n123)); let n126 = p.p27 ^ (keys[key + 4u].w ^ n125);
-    let n127 = p.p27 ^ ((p.p27 ^ keys[key + 4u].w) | (p.p27 ^ n125)); let n128 = p.p28 ^ (keys[key + 5u].x ^ n127);
-    let n129 = p.p28 ^ ((p.p28 ^ keys[key + 5u].x) | (p.p28 ^ n127)); let n130 = p.p29 ^ (keys[key + 5u].y ^ n129);
-    let n131 = p.p29 ^ ((p.p29 ^ keys[key + 5u].y) | (p.p29 ^ n129)); let n132 = p.p30 ^ (keys[key + 5u].z ^ n131);
-    let n133 = p.p30 ^ ((p.p30 ^ keys[key + 5u].z) | (p.p30 ^ n131)); let n134 = p.p31 ^ (keys[key + 5u].w ^ n133);
-    let n135 = p.p8 ^ keys[key + 6u].x; let n136 = p.p9 ^ keys[key + 6u].y; let n137 = p.p10 ^ keys[key + 6u].z;
-    let n138 = p.p11 ^ keys[key + 6u].w; let n139 = p.p12 ^ keys[key + 7u].x; let n140 = p.p13 ^ keys[key + 7u].y;
-    let n141 = p.p14 ^ keys[key + 7u].z; let n142 = p.p15 ^ keys[key + 7u].w;
+    let n97 = p.p56 ^ keys[key + 0u].x; let n98 = n97 & keys[key + 0u].x; let n99 = n98 ^ (keys[key + 0u].y ^ p.p57);
+    let n100 = ((n98 ^ keys[key + 0u].y) & p.p57) ^ (n98 | keys[key + 0u].y);
+    let n101 = n100 ^ (keys[key + 0u].z ^ p.p58);
+    let n102 = ((n100 ^ keys[key + 0u].z) & p.p58) ^ (n100 | keys[key + 0u].z);
+    let n103 = n102 ^ (keys[key + 0u].w ^ p.p59);
+    let n104 = ((n102 ^ keys[key + 0u].w) & p.p59) ^ (n102 | keys[key + 0u].w);
+    let n105 = n104 ^ (keys[key + 1u].x ^ p.p60);
+    let n106 = ((n104 ^ keys[key + 1u].x) & p.p60) ^ (n104 | keys[key + 1u].x);
+    let n107 = n106 ^ (keys[key + 1u].y ^ p.p61);
+    let n108 = ((n106 ^ keys[key + 1u].y) & p.p61) ^ (n106 | keys[key + 1u].y);
+    let n109 = n108 ^ (keys[key + 1u].z ^ p.p62);
+    let n110 = ((n108 ^ keys[key + 1u].z) & p.p62) ^ (n108 | keys[key + 1u].z);
+    let n111 = n110 ^ (keys[key + 1u].w ^ p.p63); let n112 = p.p40 ^ keys[key + 2u].x;
+    let n113 = p.p41 ^ keys[key + 2u].y; let n114 = p.p42 ^ keys[key + 2u].z; let n115 = p.p43 ^ keys[key + 2u].w;
+    let n116 = p.p44 ^ keys[key + 3u].x; let n117 = p.p45 ^ keys[key + 3u].y; let n118 = p.p46 ^ keys[key + 3u].z;
+    let n119 = p.p47 ^ keys[key + 3u].w; let n120 = p.p24 ^ keys[key + 4u].x; let n121 = n120 & keys[key + 4u].x;
+    let n122 = n121 ^ (keys[key + 4u].y ^ p.p25);
+    let n123 = ((n121 ^ keys[key + 4u].y) & p.p25) ^ (n121 | keys[key + 4u].y);
+    let n124 = n123 ^ (keys[key + 4u].z ^ p.p26);
+    let n125 = ((n123 ^ keys[key + 4u].z) & p.p26) ^ (n123 | keys[key + 4u].z);
+    let n126 = n125 ^ (keys[key + 4u].w ^ p.p27);
+    let n127 = ((n125 ^ keys[key + 4u].w) & p.p27) ^ (n125 | keys[key + 4u].w);
+    let n128 = n127 ^ (keys[key + 5u].x ^ p.p28);
+    let n129 = ((n127 ^ keys[key + 5u].x) & p.p28) ^ (n127 | keys[key + 5u].x);
+    let n130 = n129 ^ (keys[key + 5u].y ^ p.p29);
+    let n131 = ((n129 ^ keys[key + 5u].y) & p.p29) ^ (n129 | keys[key + 5u].y);
+    let n132 = n131 ^ (keys[key + 5u].z ^ p.p30);
+    let n133 = ((n131 ^ keys[key + 5u].z) & p.p30) ^ (n131 | keys[key + 5u].z);
+    let n134 = n133 ^ (keys[key + 5u].w ^ p.p31); let n135 = p.p8 ^ keys[key + 6u].x;
+    let n136 = p.p9 ^ keys[key + 6u].y; let n137 = p.p10 ^ keys[key + 6u].z; let n138 = p.p11 ^ keys[key + 6u].w;
+    let n139 = p.p12 ^ keys[key + 7u].x; let n140 = p.p13 ^ keys[key + 7u].y; let n141 = p.p14 ^ keys[key + 7u].z;
+    let n142 = p.p15 ^ keys[key + 7u].w;
     return Planes32(n135, n136, n137, n138, n139, n140, n141, n142, n120, n122, n124, n126, n128, n130, n132, n134,
     n112, n113, n114, n115, n116, n117, n118, n119, n97, n99, n101, n103, n105, n107, n109, n111);
 }
 
 fn step_round(p: Planes64, key: u32) -> Planes32 {
-    let n97 = p.p58 ^ (p.p60 ^ p.p61); let n98 = p.p59 ^ (p.p61 ^ p.p62); let n99 = p.p60 ^ (p.p62 ^ p.p63);
-    let n100 = p.p56 ^ (p.p61 ^ p.p63); let n101 = p.p56 ^ (p.p57 ^ p.p62); let n102 = p.p57 ^ (p.p58 ^ p.p63);
-    let n103 = p.p56 ^ (p.p58 ^ p.p59); let n104 = p.p57 ^ (p.p59 ^ p.p60); let n105 = keys[key + 0u].y ^ n98;
+    let n97 = p.p61 ^ (p.p60 ^ p.p58); let n98 = p.p62 ^ (p.p61 ^ p.p59); let n99 = p.p63 ^ (p.p62 ^ p.p60);
+    let n100 = p.p63 ^ (p.p61 ^ p.p56); let n101 = p.p62 ^ (p.p57 ^ p.p56); let n102 = p.p63 ^ (p.p58 ^ p.p57);
+    let n103 = p.p59 ^ (p.p58 ^ p.p56); let n104 = p.p60 ^ (p.p59 ^ p.p57); let n105 = keys[key + 0u].y ^ n98;
     let n106 = keys[key + 0u].z ^ n99; let n107 = keys[key + 0u].w ^ n100; let n108 = keys[key + 1u].x ^ n101;
     let n109 = keys[key + 1u].y ^ n102; let n110 = keys[key + 1u].z ^ n103; let n111 = keys[key + 1u].w ^ n104;
-    let n112 = p.p48 & (keys[key + 0u].x ^ n97); let n113 = p.p48 ^ (keys[key + 0u].x ^ n97);
-    let n114 = p.p49 ^ (n105 ^ n112); let n115 = p.p49 ^ ((p.p49 ^ n105) & (p.p49 ^ n112));
-    let n116 = p.p50 ^ (n106 ^ n115); let n117 = p.p50 ^ ((p.p50 ^ n106) & (p.p50 ^ n115));
-    let n118 = p.p51 ^ (n107 ^ n117); let n119 = p.p51 ^ ((p.p51 ^ n107) & (p.p51 ^ n117));
-    let n120 = p.p52 ^ (n108 ^ n119); let n121 = p.p52 ^ ((p.p52 ^ n108) & (p.p52 ^ n119));
-    let n122 = p.p53 ^ (n109 ^ n121); let n123 = p.p53 ^ ((p.p53 ^ n109) & (p.p53 ^ n121));
-    let n124 = p.p54 ^ (n110 ^ n123); let n125 = p.p54 ^ ((p.p54 ^ n110) & (p.p54 ^ n123));
-    let n126 = p.p55 ^ (n111 ^ n125); let n127 = p.p26 ^ (p.p28 ^ p.p29); let n128 = p.p27 ^ (p.p29 ^ p.p30);
-    let n129 = p.p28 ^ (p.p30 ^ p.p31); let n130 = p.p24 ^ (p.p29 ^ p.p31); let n131 = p.p24 ^ (p.p25 ^ p.p30);
-    let n132 = p.p25 ^ (p.p26 ^ p.p31); let n133 = p.p24 ^ (p.p26 ^ p.p27); let n134 = p.p25 ^ (p.p27 ^ p.p28);
+    let n112 = (n97 ^ keys[key + 0u].x) & p.p48; let n113 = n97 ^ (keys[key + 0u].x ^ p.p48);
+    let n114 = n112 ^ (n105 ^ p.p49); let n115 = (n112 & (n105 | p.p49)) | (n105 & p.p49);
+    let n116 = n115 ^ (n106 ^ p.p50); let n117 = (n115 & (n106 | p.p50)) | (n106 & p.p50);
+    let n118 = n117 ^ (n107 ^ p.p51); let n119 = (n117 & (n107 | p.p51)) | (n107 & p.p51);
+    let n120 = n119 ^ (n108 ^ p.p52); let n121 = (n119 & (n108 | p.p52)) | (n108 & p.p52);
+    let n122 = n121 ^ (n109 ^ p.p53); let n123 = (n121 & (n109 | p.p53)) | (n109 & p.p53);
+    let n124 = n123 ^ (n110 ^ p.p54); let n125 = (n123 & (n110 | p.p54)) | (n110 & p.p54);
+    let n126 = n125 ^ (n111 ^ p.p55); let n127 = p.p29 ^ (p.p28 ^ p.p26); let n128 = p.p30 ^ (p.p29 ^ p.p27);
+    let n129 = p.p31 ^ (p.p30 ^ p.p28); let n130 = p.p31 ^ (p.p29 ^ p.p24); let n131 = p.p30 ^ (p.p25 ^ p.p24);
+    let n132 = p.p31 ^ (p.p26 ^ p.p25); let n133 = p.p27 ^ (p.p26 ^ p.p24); let n134 = p.p28 ^ (p.p27 ^ p.p25);
     let n135 = keys[key + 4u].y ^ n128; let n136 = keys[key + 4u].z ^ n129; let n137 = keys[key + 4u].w ^ n130;
     let n138 = keys[key + 5u].x ^ n131; let n139 = keys[key + 5u].y ^ n132; let n140 = keys[key + 5u].z ^ n133;
-    let n141 = keys[key + 5u].w ^ n134; let n142 = p.p16 & (keys[key + 4u].x ^ n127);
-    let n143 = p.p16 ^ (keys[key + 4u].x ^ n127); let n144 = p.p17 ^ (n135 ^ n142);
-    let n145 = p.p17 ^ ((p.p17 ^ n135) & (p.p17 ^ n142)); let n146 = p.p18 ^ (n136 ^ n145);
-    let n147 = p.p18 ^ ((p.p18 ^ n136) & (p.p18 ^ n145)); let n148 = p.p19 ^ (n137 ^ n147);
-    let n149 = p.p19 ^ ((p.p19 ^ n137) & (p.p19 ^ n147)); let n150 = p.p20 ^ (n138 ^ n149);
-    let n151 = p.p20 ^ ((p.p20 ^ n138) & (p.p20 ^ n149)); let n152 = p.p21 ^ (n139 ^ n151);
-    let n153 = p.p21 ^ ((p.p21 ^ n139) & (p.p21 ^ n151)); let n154 = p.p22 ^ (n140 ^ n153);
-    let n155 = p.p22 ^ ((p.p22 ^ n140) & (p.p22 ^ n153)); let n156 = p.p23 ^ (n141 ^ n155);
-    let n157 = p.p41 ^ (p.p46 ^ p.p47); let n158 = p.p40 ^ (p.p42 ^ p.p47); let n159 = p.p40 ^ (p.p41 ^ p.p43);
-    let n160 = p.p41 ^ (p.p42 ^ p.p44); let n161 = p.p42 ^ (p.p43 ^ p.p45); let n162 = p.p43 ^ (p.p44 ^ p.p46);
-    let n163 = p.p44 ^ (p.p45 ^ p.p47); let n164 = p.p40 ^ (p.p45 ^ p.p46); let n165 = keys[key + 2u].x & n157;
-    let n166 = keys[key + 2u].y ^ n158;
-    let n167 = keys[key + 2u].y ^ ((keys[key + 2u].y ^ n158) & (keys[key + 2u].y ^ n165));
-    let n168 = keys[key + 2u].z ^ n159;
-    let n169 = keys[key + 2u].z ^ ((keys[key + 2u].z ^ n159) & (keys[key + 2u].z ^ n167));
-    let n170 = keys[key + 2u].w ^ n160;
-    let n171 = keys[key + 2u].w ^ ((keys[key + 2u].w ^ n160) & (keys[key + 2u].w ^ n169));
-    let n172 = keys[key + 3u].x ^ n161;
-    let n173 = keys[key + 3u].x ^ ((keys[key + 3u].x ^ n161) & (keys[key + 3u].x ^ n171));
-    let n174 = keys[key + 3u].y ^ n162;
-    let n175 = keys[key + 3u].y ^ ((keys[key + 3u].y ^ n162) & (keys[key + 3u].y ^ n173));
-    let n176 = keys[key + 3u].z ^ n163;
-    let n177 = keys[key + 3u].z ^ ((keys[key + 3u].z ^ n163) & (keys[key + 3u].z ^ n175));
-    let n178 = keys[key + 3u].w ^ n177; let n179 = p.p32 ^ (keys[key + 2u].x ^ n157);
-    let n180 = p.p33 ^ (n165 ^ n166); let n181 = p.p34 ^ (n167 ^ n168); let n182 = p.p35 ^ (n169 ^ n170);
-    let n183 = p.p36 ^ (n171 ^ n172); let n184 = p.p37 ^ (n173 ^ n174); let n185 = p.p38 ^ (n175 ^ n176);
-    let n186 = p.p39 ^ (n164 ^ n178); let n187 = p.p9 ^ (p.p14 ^ p.p15); let n188 = p.p8 ^ (p.p10 ^ p.p15);
-    let n189 = p.p8 ^ (p.p9 ^ p.p11); let n190 = p.p9 ^ (p.p10 ^ p.p12); let n191 = p.p10 ^ (p.p11 ^ p.p13);
-    let n192 = p.p11 ^ (p.p12 ^ p.p14); let n193 = p.p12 ^ (p.p13 ^ p.p15); let n194 = p.p8 ^ (p.p13 ^ p.p14);
-    let n195 = keys[key + 6u].x & n187; let n196 = keys[key + 6u].y ^ n188;
-    let n197 = keys[key + 6u].y ^ ((keys[key + 6u].y ^ n188) & (keys[key + 6u].y ^ n195));
-    let n198 = keys[key + 6u].z ^ n189;
-    let n199 = keys[key + 6u].z ^ ((keys[key + 6u].z ^ n189) & (keys[key + 6u].z ^ n197));
-    let n200 = keys[key + 6u].w ^ n190;
-    let n201 = keys[key + 6u].w ^ ((keys[key + 6u].w ^ n190) & (keys[key + 6u].w ^ n199));
-    let n202 = keys[key + 7u].x ^ n191;
-    let n203 = keys[key + 7u].x ^ ((keys[key + 7u].x ^ n191) & (keys[key + 7u].x ^ n201));
-    let n204 = keys[key + 7u].y ^ n192;
-    let n205 = keys[key + 7u].y ^ ((keys[key + 7u].y ^ n192) & (keys[key + 7u].y ^ n203));
-    let n206 = keys[key + 7u].z ^ n193;
-    let n207 = keys[key + 7u].z ^ ((keys[key + 7u].z ^ n193) & (keys[key + 7u].z ^ n205));
-    let n208 = keys[key + 7u].w ^ n207; let n209 = p.p0 ^ (keys[key + 6u].x ^ n187); let n210 = p.p1 ^ (n195 ^ n196);
-    let n211 = p.p2 ^ (n197 ^ n198); let n212 = p.p3 ^ (n199 ^ n200); let n213 = p.p4 ^ (n201 ^ n202);
-    let n214 = p.p5 ^ (n203 ^ n204); let n215 = p.p6 ^ (n205 ^ n206); let n216 = p.p7 ^ (n194 ^ n208);
+    let n141 = keys[key + 5u].w ^ n134; let n142 = (n127 ^ keys[key + 4u].x) & p.p16;
+    let n143 = n127 ^ (keys[key + 4u].x ^ p.p16); let n144 = n142 ^ (n135 ^ p.p17);
+    let n145 = (n142 & (n135 | p.p17)) | (n135 & p.p17); let n146 = n145 ^ (n136 ^ p.p18);
+    let n147 = (n145 & (n136 | p.p18)) | (n136 & p.p18); let n148 = n147 ^ (n137 ^ p.p19);
+    let n149 = (n147 & (n137 | p.p19)) | (n137 & p.p19); let n150 = n149 ^ (n138 ^ p.p20);
+    let n151 = (n149 & (n138 | p.p20)) | (n138 & p.p20); let n152 = n151 ^ (n139 ^ p.p21);
+    let n153 = (n151 & (n139 | p.p21)) | (n139 & p.p21); let n154 = n153 ^ (n140 ^ p.p22);
+    let n155 = (n153 & (n140 | p.p22)) | (n140 & p.p22); let n156 = n155 ^ (n141 ^ p.p23);
+    let n157 = p.p47 ^ (p.p46 ^ p.p41); let n158 = p.p47 ^ (p.p42 ^ p.p40); let n159 = p.p43 ^ (p.p41 ^ p.p40);
+    let n160 = p.p44 ^ (p.p42 ^ p.p41); let n161 = p.p45 ^ (p.p43 ^ p.p42); let n162 = p.p46 ^ (p.p44 ^ p.p43);
+    let n163 = p.p47 ^ (p.p45 ^ p.p44); let n164 = p.p46 ^ (p.p45 ^ p.p40); let n165 = n157 & keys[key + 2u].x;
+    let n166 = keys[key + 2u].y ^ n158; let n167 = (n165 & (n158 | keys[key + 2u].y)) | (n158 & keys[key + 2u].y);
+    let n168 = keys[key + 2u].z ^ n159; let n169 = (n167 & (n159 | keys[key + 2u].z)) | (n159 & keys[key + 2u].z);
+    let n170 = keys[key + 2u].w ^ n160; let n171 = (n169 & (n160 | keys[key + 2u].w)) | (n160 & keys[key + 2u].w);
+    let n172 = keys[key + 3u].x ^ n161; let n173 = (n171 & (n161 | keys[key + 3u].x)) | (n161 & keys[key + 3u].x);
+    let n174 = keys[key + 3u].y ^ n162; let n175 = (n173 & (n162 | keys[key + 3u].y)) | (n162 & keys[key + 3u].y);
+    let n176 = keys[key + 3u].z ^ n163; let n177 = (n175 & (n163 | keys[key + 3u].z)) | (n163 & keys[key + 3u].z);
+    let n178 = keys[key + 3u].w ^ n177; let n179 = n157 ^ (keys[key + 2u].x ^ p.p32);
+    let n180 = n166 ^ (n165 ^ p.p33); let n181 = n168 ^ (n167 ^ p.p34); let n182 = n170 ^ (n169 ^ p.p35);
+    let n183 = n172 ^ (n171 ^ p.p36); let n184 = n174 ^ (n173 ^ p.p37); let n185 = n176 ^ (n175 ^ p.p38);
+    let n186 = n178 ^ (n164 ^ p.p39); let n187 = p.p15 ^ (p.p14 ^ p.p9); let n188 = p.p15 ^ (p.p10 ^ p.p8);
+    let n189 = p.p11 ^ (p.p9 ^ p.p8); let n190 = p.p12 ^ (p.p10 ^ p.p9); let n191 = p.p13 ^ (p.p11 ^ p.p10);
+    let n192 = p.p14 ^ (p.p12 ^ p.p11); let n193 = p.p15 ^ (p.p13 ^ p.p12); let n194 = p.p14 ^ (p.p13 ^ p.p8);
+    let n195 = n187 & keys[key + 6u].x; let n196 = keys[key + 6u].y ^ n188;
+    let n197 = (n195 & (n188 | keys[key + 6u].y)) | (n188 & keys[key + 6u].y); let n198 = keys[key + 6u].z ^ n189;
+    let n199 = (n197 & (n189 | keys[key + 6u].z)) | (n189 & keys[key + 6u].z); let n200 = keys[key + 6u].w ^ n190;
+    let n201 = (n199 & (n190 | keys[key + 6u].w)) | (n190 & keys[key + 6u].w); let n202 = keys[key + 7u].x ^ n191;
+    let n203 = (n201 & (n191 | keys[key + 7u].x)) | (n191 & keys[key + 7u].x); let n204 = keys[key + 7u].y ^ n192;
+    let n205 = (n203 & (n192 | keys[key + 7u].y)) | (n192 & keys[key + 7u].y); let n206 = keys[key + 7u].z ^ n193;
+    let n207 = (n205 & (n193 | keys[key + 7u].z)) | (n193 & keys[key + 7u].z); let n208 = keys[key + 7u].w ^ n207;
+    let n209 = n187 ^ (keys[key + 6u].x ^ p.p0); let n210 = n196 ^ (n195 ^ p.p1); let n211 = n198 ^ (n197 ^ p.p2);
+    let n212 = n200 ^ (n199 ^ p.p3); let n213 = n202 ^ (n201 ^ p.p4); let n214 = n204 ^ (n203 ^ p.p5);
+    let n215 = n206 ^ (n205 ^ p.p6); let n216 = n208 ^ (n194 ^ p.p7);
     return Planes32(n209, n210, n211, n212, n213, n214, n215, n216, n143, n144, n146, n148, n150, n152, n154, n156,
     n179, n180, n181, n182, n183, n184, n185, n186, n113, n114, n116, n118, n120, n122, n124, n126);
 }
 
 fn step_whiten(p: Planes64, key: u32) -> Planes32 {
-    let n97 = p.p56 & keys[key + 0u].x; let n98 = p.p56 ^ keys[key + 0u].x;
-    let n99 = p.p57 ^ (keys[key + 0u].y ^ n97); let n100 = p.p57 ^ ((p.p57 ^ keys[key + 0u].y) & (p.p57 ^ n97));
-    let n101 = p.p58 ^ (keys[key + 0u].z ^ n100); let n102 = p.p58 ^ ((p.p58 ^ keys[key + 0u].z) & (p.p58 ^ n100));
-    let n103 = p.p59 ^ (keys[key + 0u].w ^ n102); let n104 = p.p59 ^ ((p.p59 ^ keys[key + 0u].w) & (p.p59 ^ n102));
-    let n105 = p.p60 ^ (keys[key + 1u].x ^ n104); let n106 = p.p60 ^ ((p.p60 ^ keys[key + 1u].x) & (p.p60 ^ n104));
-    let n107 = p.p61 ^ (keys[key + 1u].y ^ n106); let n108 = p.p61 ^ ((p.p61 ^ keys[key + 1u].y) & (p.p61 ^ n106));
-    let n109 = p.p62 ^ (keys[key + 1u].z ^ n108); let n110 = p.p62 ^ ((p.p62 ^ keys[key + 1u].z) & (p.p62 ^ n108));
-    let n111 = p.p63 ^ (keys[key + 1u].w ^ n110); let n112 = p.p40 ^ keys[key + 2u].x;
+    let n97 = keys[key + 0u].x & p.p56; let n98 = p.p56 ^ keys[key + 0u].x;
+    let n99 = n97 ^ (keys[key + 0u].y ^ p.p57);
+    let n100 = (n97 & (keys[key + 0u].y | p.p57)) | (keys[key + 0u].y & p.p57);
+    let n101 = n100 ^ (keys[key + 0u].z ^ p.p58);
+    let n102 = (n100 & (keys[key + 0u].z | p.p58)) | (keys[key + 0u].z & p.p58);
+    let n103 = n102 ^ (keys[key + 0u].w ^ p.p59);
+    let n104 = (n102 & (keys[key + 0u].w | p.p59)) | (keys[key + 0u].w & p.p59);
+    let n105 = n104 ^ (keys[key + 1u].x ^ p.p60);
+    let n106 = (n104 & (keys[key + 1u].x | p.p60)) | (keys[key + 1u].x & p.p60);
+    let n107 = n106 ^ (keys[key + 1u].y ^ p.p61);
+    let n108 = (n106 & (keys[key + 1u].y | p.p61)) | (keys[key + 1u].y & p.p61);
+    let n109 = n108 ^ (keys[key + 1u].z ^ p.p62);
+    let n110 = (n108 & (keys[key + 1u].z | p.p62)) | (keys[key + 1u].z & p.p62);
+    let n111 = n110 ^ (keys[key + 1u].w ^ p.p63); let n112 = p.p40 ^ keys[key + 2u].x;
     let n113 = p.p41 ^ keys[key + 2u].y; let n114 = p.p42 ^ keys[key + 2u].z; let n115 = p.p43 ^ keys[key + 2u].w;
     let n116 = p.p44 ^ keys[key + 3u].x; let n117 = p.p45 ^ keys[key + 3u].y; let n118 = p.p46 ^ keys[key + 3u].z;
-    let n119 = p.p47 ^ keys[key + 3u].w; let n120 = p.p24 & keys[key + 4u].x; let n121 = p.p24 ^ keys[key + 4u].x;
-    let n122 = p.p25 ^ (keys[key + 4u].y ^ n120); let n123 = p.p25 ^ ((p.p25 ^ keys[key + 4u].y) & (p.p25 ^ n120));
-    let n124 = p.p26 ^ (keys[key + 4u].z ^ n123); let n125 = p.p26 ^ ((p.p26 ^ keys[key + 4u].z) & (p.p26 ^ n123));
-    let n126 = p.p27 ^ (keys[key + 4u].w ^ n125); let n127 = p.p27 ^ ((p.p27 ^ keys[key + 4u].w) & (p.p27 ^ n125));
-    let n128 = p.p28 ^ (keys[key + 5u].x ^ n127); let n129 = p.p28 ^ ((p.p28 ^ keys[key + 5u].x) & (p.p28 ^ n127));
-    let n130 = p.p29 ^ (keys[key + 5u].y ^ n129); let n131 = p.p29 ^ ((p.p29 ^ keys[key + 5u].y) & (p.p29 ^ n129));
-    let n132 = p.p30 ^ (keys[key + 5u].z ^ n131); let n133 = p.p30 ^ ((p.p30 ^ keys[key + 5u].z) & (p.p30 ^ n131));
-    let n134 = p.p31 ^ (keys[key + 5u].w ^ n133); let n135 = p.p8 ^ keys[key + 6u].x;
+    let n119 = p.p47 ^ keys[key + 3u].w; let n120 = keys[key + 4u].x & p.p24; let n121 = p.p24 ^ keys[key + 4u].x;
+    let n122 = n120 ^ (keys[key + 4u].y ^ p.p25);
+    let n123 = (n120 & (keys[key + 4u].y | p.p25)) | (keys[key + 4u].y & p.p25);
+    let n124 = n123 ^ (keys[key + 4u].z ^ p.p26);
+    let n125 = (n123 & (keys[key + 4u].z | p.p26)) | (keys[key + 4u].z & p.p26);
+    let n126 = n125 ^ (keys[key + 4u].w ^ p.p27);
+    let n127 = (n125 & (keys[key + 4u].w | p.p27)) | (keys[key + 4u].w & p.p27);
+    let n128 = n127 ^ (keys[key + 5u].x ^ p.p28);
+    let n129 = (n127 & (keys[key + 5u].x | p.p28)) | (keys[key + 5u].x & p.p28);
+    let n130 = n129 ^ (keys[key + 5u].y ^ p.p29);
+    let n131 = (n129 & (keys[key + 5u].y | p.p29)) | (keys[key + 5u].y & p.p29);
+    let n132 = n131 ^ (keys[key + 5u].z ^ p.p30);
+    let n133 = (n131 & (keys[key + 5u].z | p.p30)) | (keys[key + 5u].z & p.p30);
+    let n134 = n133 ^ (keys[key + 5u].w ^ p.p31); let n135 = p.p8 ^ keys[key + 6u].x;
     let n136 = p.p9 ^ keys[key + 6u].y; let n137 = p.p10 ^ keys[key + 6u].z; let n138 = p.p11 ^ keys[key + 6u].w;
     let n139 = p.p12 ^ keys[key + 7u].x; let n140 = p.p13 ^ keys[key + 7u].y; let n141 = p.p14 ^ keys[key + 7u].z;
     let n142 = p.p15 ^ keys[key + 7u].w;
