@@ -230,29 +230,18 @@ fn head(cipher: &str, Block { planes, ty, words }: Block, sizes: &BTreeSet<usize
     text
 }
 
-/// The last block of a thread, from the first one on.
-const LAST: usize = 31 * 32;
-
-/// How blocks come in and go out. Where a thread has all its blocks, it asks once and not for each of them.
+/// How blocks come in and go out. A thread that has all its blocks asks once and not for each of them; where it loads
+/// blocks of 8 bytes, what that saves is less than what the compiler then makes of the rounds with fewer registers.
 fn ends(planes: usize, ty: &str, words: &[&str]) -> String {
-    let loaded = (0..32).flat_map(|i| words.iter().map(move |word| format!("b{i}.{word}")));
-    let loaded = wrapped(&format!("return {};", planes_of(&loaded.collect::<Vec<_>>())));
-    let load = |block: &dyn Fn(usize) -> String| {
-        let mut lines = Lines::default();
-        for i in 0..32 {
-            lines.push(&format!("let b{i} = data[{}];", block(32 * i)));
-        }
-        lines.finish()
-    };
-    let of_all = load(&|i| format!("first + {i}u"));
-    let of_some = load(&|i| format!("min(first + {i}u, last)"));
-    let mut text = format!(
-        "\n// Blocks beyond the last one are the last one.\n\
-         fn load_some(first: u32) -> Planes{planes} {{\n    \
-         let last = parameters.blocks - 1u;\n{of_some}{loaded}}}\n\
-         \nfn load(first: u32) -> Planes{planes} {{\n    \
-         if first + {LAST}u >= parameters.blocks {{ return load_some(first); }}\n{of_all}{loaded}}}\n"
-    );
+    let mut text = "\n// Blocks beyond the last one are the last one.\n".to_owned();
+    if planes == 128 {
+        text.push_str(&load("load_some", planes, words, true, ""));
+        text.push('\n');
+        let first = format!("    if {IS_RAGGED} {{ return load_some(first); }}\n");
+        text.push_str(&load("load", planes, words, false, &first));
+    } else {
+        text.push_str(&load("load", planes, words, true, ""));
+    }
     for (name, operator) in [("store", "="), ("add", "^=")] {
         let mut all = Lines::default();
         let mut some = Lines::default();
@@ -268,10 +257,30 @@ fn ends(planes: usize, ty: &str, words: &[&str]) -> String {
             text,
             "\nfn {name}_some(first: u32, w: Planes{planes}) {{\n{some}}}\n\
              \nfn {name}(first: u32, w: Planes{planes}) {{\n    \
-             if first + {LAST}u >= parameters.blocks {{ {name}_some(first, w); return; }}\n{all}}}\n"
+             if {IS_RAGGED} {{ {name}_some(first, w); return; }}\n{all}}}\n"
         );
     }
     text
+}
+
+/// Whether a thread lacks some of its blocks.
+const IS_RAGGED: &str = "first + 992u >= parameters.blocks";
+
+/// A function that loads blocks, which begins with `first`; those that are beyond the last one only if they may be.
+fn load(name: &str, planes: usize, words: &[&str], is_ragged: bool, first: &str) -> String {
+    let mut lines = Lines::default();
+    if is_ragged {
+        lines.line("let last = parameters.blocks - 1u;");
+    }
+    for i in 0..32 {
+        let at = format!("first + {}u", 32 * i);
+        let at = if is_ragged { format!("min({at}, last)") } else { at };
+        lines.push(&format!("let b{i} = data[{at}];"));
+    }
+    lines.end();
+    let loaded = (0..32).flat_map(|i| words.iter().map(move |word| format!("b{i}.{word}")));
+    let loaded = wrapped(&format!("return {};", planes_of(&loaded.collect::<Vec<_>>())));
+    format!("fn {name}(first: u32) -> Planes{planes} {{\n{first}{}{loaded}}}\n", lines.finish())
 }
 
 /// What a bit of the number of a lane, which is a block of every 32nd, is in all lanes.

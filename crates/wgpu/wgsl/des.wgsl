@@ -31,7 +31,7 @@ fn first_block(thread: u32) -> u32 {
 }
 
 // Blocks beyond the last one are the last one.
-fn load_some(first: u32) -> Planes64 {
+fn load(first: u32) -> Planes64 {
     let last = parameters.blocks - 1u;
     let b0 = data[min(first + 0u, last)]; let b1 = data[min(first + 32u, last)];
     let b2 = data[min(first + 64u, last)]; let b3 = data[min(first + 96u, last)];
@@ -49,25 +49,6 @@ fn load_some(first: u32) -> Planes64 {
     let b26 = data[min(first + 832u, last)]; let b27 = data[min(first + 864u, last)];
     let b28 = data[min(first + 896u, last)]; let b29 = data[min(first + 928u, last)];
     let b30 = data[min(first + 960u, last)]; let b31 = data[min(first + 992u, last)];
-    return Planes64(b0.x, b0.y, b1.x, b1.y, b2.x, b2.y, b3.x, b3.y, b4.x, b4.y, b5.x, b5.y, b6.x, b6.y, b7.x, b7.y,
-    b8.x, b8.y, b9.x, b9.y, b10.x, b10.y, b11.x, b11.y, b12.x, b12.y, b13.x, b13.y, b14.x, b14.y, b15.x, b15.y, b16.x,
-    b16.y, b17.x, b17.y, b18.x, b18.y, b19.x, b19.y, b20.x, b20.y, b21.x, b21.y, b22.x, b22.y, b23.x, b23.y, b24.x,
-    b24.y, b25.x, b25.y, b26.x, b26.y, b27.x, b27.y, b28.x, b28.y, b29.x, b29.y, b30.x, b30.y, b31.x, b31.y);
-}
-
-fn load(first: u32) -> Planes64 {
-    if first + 992u >= parameters.blocks { return load_some(first); }
-    let b0 = data[first + 0u]; let b1 = data[first + 32u]; let b2 = data[first + 64u]; let b3 = data[first + 96u];
-    let b4 = data[first + 128u]; let b5 = data[first + 160u]; let b6 = data[first + 192u];
-    let b7 = data[first + 224u]; let b8 = data[first + 256u]; let b9 = data[first + 288u];
-    let b10 = data[first + 320u]; let b11 = data[first + 352u]; let b12 = data[first + 384u];
-    let b13 = data[first + 416u]; let b14 = data[first + 448u]; let b15 = data[first + 480u];
-    let b16 = data[first + 512u]; let b17 = data[first + 544u]; let b18 = data[first + 576u];
-    let b19 = data[first + 608u]; let b20 = data[first + 640u]; let b21 = data[first + 672u];
-    let b22 = data[first + 704u]; let b23 = data[first + 736u]; let b24 = data[first + 768u];
-    let b25 = data[first + 800u]; let b26 = data[first + 832u]; let b27 = data[first + 864u];
-    let b28 = data[first + 896u]; let b29 = data[first + 928u]; let b30 = data[first + 960u];
-    let b31 = data[first + 992u];
     return Planes64(b0.x, b0.y, b1.x, b1.y, b2.x, b2.y, b3.x, b3.y, b4.x, b4.y, b5.x, b5.y, b6.x, b6.y, b7.x, b7.y,
     b8.x, b8.y, b9.x, b9.y, b10.x, b10.y, b11.x, b11.y, b12.x, b12.y, b13.x, b13.y, b14.x, b14.y, b15.x, b15.y, b16.x,
     b16.y, b17.x, b17.y, b18.x, b18.y, b19.x, b19.y, b20.x, b20.y, b21.x, b21.y, b22.x, b22.y, b23.x, b23.y, b24.x,
