@@ -26,15 +26,16 @@ struct Way {
     price: u32,
 }
 
-/// What counts is the number of gates. Of expressions with as many, NVIDIA's compiler for Vulkan makes fewest instructions
-/// of those with AND rather than OR rather than XOR, and with few complements:
+/// The price of a gate. Of expressions with as many, NVIDIA's compiler for Vulkan makes fewest instructions of those with
+/// AND rather than OR rather than XOR, and with few complements.
 const GATES: [(char, u32); 3] = [('&', 1000), ('|', 1005), ('^', 1010)];
+/// The complement of a gate, or of several to which an input is added.
 const COMPLEMENT: u32 = 20;
-/// More for one of two gates or three, unless an input is added to it;
+/// What the complement of several gates costs more where no input is added.
 const OF_MORE: u32 = 100;
-/// of the whole;
+/// A complement that is no part of a gate.
 const OF_WHOLE: u32 = 250;
-/// and of an input.
+/// The complement of an input.
 const OF_INPUT: u32 = 300;
 
 /// The cheapest way to each table.
