@@ -10,10 +10,11 @@ use std::{
     },
 };
 
+use lanecrypt::{Gcm, aes::AES};
 use lanecrypt_tink::{
-    Cpu, Error, Hash, Identity, Keyset, Opener, Options, Parameters, Scheme, Sealed, Sealer,
-    Source, StreamingKey, TEMPORARY, Template, Version, open_file, open_stream, seal_file,
-    seal_stream,
+    Cpu, Error, Hash, Header, Identity, Keyset, Opener, Options, Parameters, Scheme, Sealed,
+    Sealer, SegmentCipher, Source, StreamingKey, TEMPORARY, Template, Version, open_file,
+    open_stream, seal_file, seal_stream,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -190,7 +191,7 @@ impl lanecrypt_tink::SegmentRunner for Small {
 
     fn seal_batch(
         &self,
-        cipher: &lanecrypt_tink::SegmentCipher,
+        cipher: &SegmentCipher,
         segments: &mut [lanecrypt_tink::Segment<'_>],
     ) -> Result<(), Error> {
         self.0.seal_batch(cipher, segments)
@@ -198,7 +199,7 @@ impl lanecrypt_tink::SegmentRunner for Small {
 
     fn open_batch(
         &self,
-        cipher: &lanecrypt_tink::SegmentCipher,
+        cipher: &SegmentCipher,
         segments: &mut [lanecrypt_tink::Segment<'_>],
     ) -> Result<(), Error> {
         self.0.open_batch(cipher, segments)
@@ -245,6 +246,57 @@ fn what_was_changed_is_not_opened() {
             assert!(matches!(open(&sealed), Err(Error::NoKeyOpens { .. })));
         });
     }
+}
+
+/// Key and nonce are what another implementation of GCM seals the same segment with; other schemes have no key for GCM.
+#[test]
+fn other_backends_seal_the_same_segments() {
+    let of = |scheme| {
+        let keyset = keyset(scheme, SMALL);
+        let key = keyset.primary().unwrap();
+        let header = Header::random(key.parameters()).unwrap();
+        SegmentCipher::new(&key, header, b"associated").unwrap()
+    };
+    let cipher = of(Scheme::Gcm);
+    let gcm = Gcm::<_>::of(AES.default_engine(cipher.gcm_key().unwrap()).unwrap()).unwrap();
+    let full = cipher.layout().plaintext_of(1);
+    for (segment, is_last, bytes) in [(1, false, (full.end - full.start) as usize), (2, true, 7)] {
+        let mut text = text(bytes);
+        let (mut expected, mut tag, mut expected_tag) = (text.clone(), [0; 16], [0; 16]);
+        cipher.seal_segment(segment, is_last, &mut text, &mut tag).unwrap();
+        let nonce = cipher.nonce(segment, is_last);
+        let data = expected.as_mut_slice().into();
+        gcm.encrypt(&nonce[..12], b"", data, &mut expected_tag).unwrap();
+        assert_eq!((text, tag), (expected, expected_tag), "segment {segment}");
+    }
+    assert!(of(Scheme::CtrHmac { hash: Hash::Sha256, tag_bytes: 16 }).gcm_key().is_none());
+}
+
+/// What `{:?}` shows of two keys is the same, and names the type.
+#[test]
+fn no_text_has_a_key() {
+    let texts = || {
+        let keyset = keyset(Scheme::Gcm, SMALL);
+        let key = keyset.primary().unwrap();
+        let mut header = vec![0; key.parameters().header_bytes()];
+        header[0] = header.len() as u8;
+        let header = Header::parse(key.parameters(), &header).unwrap();
+        let id = keyset.primary_id();
+        let shown = format!("{keyset:?}");
+        assert_eq!(shown, format!("Keyset {{ primary: {id}, ids: [{id}], .. }}"));
+        let options = Options::default();
+        let writer = Sealer::new(&keyset, Vec::new(), options).unwrap();
+        assert!(format!("{writer:?}").starts_with("Sealer "));
+        let sealed = writer.finish().unwrap();
+        let reader = Opener::new(&keyset, &*sealed, options).unwrap();
+        assert!(format!("{reader:?}").starts_with("Opener "));
+        let cipher = SegmentCipher::new(&key, header, b"").unwrap();
+        [format!("{key:?}"), format!("{cipher:?}")]
+    };
+    let [key, cipher] = texts();
+    assert!(key.starts_with("StreamingKey "), "{key}");
+    assert!(cipher.starts_with("SegmentCipher "), "{cipher}");
+    assert_eq!(texts(), [key, cipher]);
 }
 
 /// Texts that end where a batch of pieces does, or next to it: here after each four segments.
