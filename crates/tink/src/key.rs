@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     Error, Hash, Parameters, Scheme,
-    protobuf::{Value, fields, put_bytes, put_number},
+    protobuf::{Given, Value, fields, message},
     random,
 };
 
@@ -88,11 +88,7 @@ impl StreamingKey {
     /// Writes the message of its type.
     pub(crate) fn encode(&self) -> Zeroizing<Vec<u8>> {
         let parameters = encode_parameters(self.parameters);
-        // Enough that it never moves, which would leave a copy of the key behind.
-        let mut message = Zeroizing::new(Vec::with_capacity(self.key.len() + 64));
-        put_bytes(&mut message, 2, &parameters);
-        put_bytes(&mut message, 3, &self.key);
-        message
+        message(&[(2, Given::Bytes(&parameters)), (3, Given::Bytes(&self.key))])
     }
 }
 
@@ -135,18 +131,21 @@ fn decode_hmac(message: &[u8]) -> Result<Scheme, Error> {
     Ok(Scheme::CtrHmac { hash: hash("HMAC hash", number)?, tag_bytes })
 }
 
-fn encode_parameters(parameters: Parameters) -> Vec<u8> {
-    let mut message = Vec::new();
-    put_number(&mut message, 1, parameters.segment_bytes());
-    put_number(&mut message, 2, parameters.derived_key_bytes() as u32);
-    put_number(&mut message, 3, number_of(parameters.hkdf()));
-    if let Scheme::CtrHmac { hash, tag_bytes } = parameters.scheme() {
-        let mut hmac = Vec::new();
-        put_number(&mut hmac, 1, number_of(hash));
-        put_number(&mut hmac, 2, tag_bytes.into());
-        put_bytes(&mut message, 4, &hmac);
-    }
-    message
+fn encode_parameters(parameters: Parameters) -> Zeroizing<Vec<u8>> {
+    let hmac = match parameters.scheme() {
+        Scheme::Gcm => None,
+        Scheme::CtrHmac { hash, tag_bytes } => Some(message(&[
+            (1, Given::Number(number_of(hash))),
+            (2, Given::Number(tag_bytes.into())),
+        ])),
+    };
+    let mut fields = vec![
+        (1, Given::Number(parameters.segment_bytes())),
+        (2, Given::Number(parameters.derived_key_bytes() as u32)),
+        (3, Given::Number(number_of(parameters.hkdf()))),
+    ];
+    fields.extend(hmac.as_ref().map(|hmac| (4, Given::Bytes(hmac))));
+    message(&fields)
 }
 
 /// The hash with this number in Tink's enumeration `HashType`.
@@ -201,9 +200,8 @@ mod tests {
         let mut newer = vec![8, 1];
         newer.extend_from_slice(&key.encode());
         assert_eq!(error(GCM_TYPE, &newer), "key version is 1; accepted is 0");
-        let mut short = Vec::new();
-        put_bytes(&mut short, 2, &encode_parameters(key.parameters));
-        put_bytes(&mut short, 3, &[1; 31]);
+        let parameters = encode_parameters(key.parameters);
+        let short = message(&[(2, Given::Bytes(&parameters)), (3, Given::Bytes(&[1; 31]))]);
         assert!(error(GCM_TYPE, &short).starts_with("key size is 31"));
         assert!(error(GCM_TYPE, &[]).starts_with("HKDF hash is 0"));
     }

@@ -1,13 +1,13 @@
 //! Keysets: several keys by their ids, one of which seals.
 
-use std::fmt;
+use std::{fmt, iter};
 
 use zeroize::Zeroizing;
 
 use crate::{
     Error, Parameters, StreamingKey,
     key::is_streaming,
-    protobuf::{fields, put_bytes, put_number},
+    protobuf::{Given, fields, message},
     random,
 };
 
@@ -263,13 +263,9 @@ impl Keyset {
     /// Writes the message `Keyset`.
     pub(crate) fn encode(&self) -> Zeroizing<Vec<u8>> {
         let entries = self.entries.iter().map(Entry::encode).collect::<Vec<_>>();
-        let bytes = entries.iter().map(|entry| entry.len() + 16).sum::<usize>() + 16;
-        let mut message = Zeroizing::new(Vec::with_capacity(bytes));
-        put_number(&mut message, 1, self.primary);
-        for entry in &entries {
-            put_bytes(&mut message, 2, entry);
-        }
-        message
+        let primary = iter::once((1, Given::Number(self.primary)));
+        let entries = entries.iter().map(|entry| (2, Given::Bytes(entry)));
+        message(&primary.chain(entries).collect::<Vec<_>>())
     }
 }
 
@@ -329,21 +325,17 @@ impl Entry {
         Ok(Self { id, status, prefix, type_url, material, value })
     }
 
-    /// Writes the message `Keyset.Key`. Neither vector moves, which would leave a copy of the key.
+    /// Writes the message `Keyset.Key`.
     fn encode(&self) -> Zeroizing<Vec<u8>> {
-        let bytes = self.value.len() + self.type_url.len() + 64;
-        let mut data = Zeroizing::new(Vec::with_capacity(bytes));
-        put_bytes(&mut data, 1, self.type_url.as_bytes());
-        put_bytes(&mut data, 2, &self.value);
-        put_number(&mut data, 3, self.material);
-        let mut message = Zeroizing::new(Vec::with_capacity(bytes + 64));
-        if self.has_data() {
-            put_bytes(&mut message, 1, &data);
-        }
-        put_number(&mut message, 2, self.status);
-        put_number(&mut message, 3, self.id);
-        put_number(&mut message, 4, self.prefix);
-        message
+        let data = message(&[
+            (1, Given::Bytes(self.type_url.as_bytes())),
+            (2, Given::Bytes(&self.value)),
+            (3, Given::Number(self.material)),
+        ]);
+        let data = self.has_data().then_some((1, Given::Bytes(&data)));
+        let rest = [(2, self.status), (3, self.id), (4, self.prefix)];
+        let rest = rest.map(|(field, number)| (field, Given::Number(number)));
+        message(&data.into_iter().chain(rest).collect::<Vec<_>>())
     }
 }
 

@@ -1,5 +1,7 @@
 //! As much of Protocol Buffers' wire format as keysets have: varints and length-delimited fields.
 
+use zeroize::Zeroizing;
+
 use crate::Error;
 
 /// A field's content.
@@ -83,19 +85,46 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Appends a number, or nothing for zero, which is what a missing field means.
-pub(crate) fn put_number(message: &mut Vec<u8>, field: u32, number: u32) {
-    if number != 0 {
-        put_varint(message, u64::from(field) << 3);
-        put_varint(message, number.into());
+/// What a field is given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Given<'a> {
+    /// A number or an enumeration. Zero, which is what a missing field means, is not written.
+    Number(u32),
+    /// A string, bytes or a message.
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Given<'a> {
+    /// The field's varints, and the bytes behind them.
+    fn parts(self, field: u32) -> ([u64; 2], &'a [u8]) {
+        let field = u64::from(field) << 3;
+        match self {
+            Self::Number(number) => ([field, number.into()], &[]),
+            Self::Bytes(bytes) => ([field | 2, bytes.len() as u64], bytes),
+        }
     }
 }
 
-/// Appends a string, bytes or a message.
-pub(crate) fn put_bytes(message: &mut Vec<u8>, field: u32, bytes: &[u8]) {
-    put_varint(message, u64::from(field) << 3 | 2);
-    put_varint(message, bytes.len() as u64);
-    message.extend_from_slice(bytes);
+/// Writes a message of these fields, each with its number. It is allocated once: a vector that grows leaves a copy
+/// of what it had, which may be a key.
+pub(crate) fn message(fields: &[(u32, Given<'_>)]) -> Zeroizing<Vec<u8>> {
+    let written = || fields.iter().filter(|(_, given)| !matches!(given, Given::Number(0)));
+    let parts = || written().map(|(field, given)| given.parts(*field));
+    let bytes_of = |(numbers, bytes): ([u64; 2], &[u8])| {
+        numbers.into_iter().map(varint_bytes).sum::<usize>() + bytes.len()
+    };
+    let mut message = Zeroizing::new(Vec::with_capacity(parts().map(bytes_of).sum()));
+    for (numbers, bytes) in parts() {
+        for number in numbers {
+            put_varint(&mut message, number);
+        }
+        message.extend_from_slice(bytes);
+    }
+    message
+}
+
+fn varint_bytes(number: u64) -> usize {
+    (u64::BITS - (number | 1).leading_zeros()).div_ceil(7) as usize
 }
 
 fn put_varint(message: &mut Vec<u8>, mut number: u64) {
@@ -148,13 +177,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_put_is_found(number in 1_u32.., bytes: Vec<u8>, field in 1_u32..(1 << 29)) {
-            let mut message = Vec::new();
-            put_number(&mut message, field, number);
-            put_number(&mut message, field, 0);
-            put_bytes(&mut message, field, &bytes);
+        fn what_was_written_is_read(number in 1_u32.., bytes: Vec<u8>, field in 1_u32..(1 << 29)) {
+            let given = [Given::Number(number), Given::Number(0), Given::Bytes(&bytes)];
+            let message = message(&given.map(|given| (field, given)));
             let expected = [(field, Value::Varint(number.into())), (field, Value::Bytes(&bytes))];
             prop_assert_eq!(all(&message).unwrap(), expected);
+            prop_assert_eq!(message.capacity(), message.len());
         }
 
         #[test]

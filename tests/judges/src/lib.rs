@@ -23,6 +23,9 @@
 //! in CI. `cargo xtask test` installs them where it can.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+pub mod memory;
+
 use std::{
     collections::BTreeMap,
     env, io,
