@@ -123,7 +123,7 @@ enum Task {
         /// Runs only this target, a file name in fuzz/targets.
         target: Option<String>,
     },
-    /// Puts faults into the code, one at a time, and lists those that no test detects (hours).
+    /// Puts faults into the code, one at a time, and lists those that no test detects (minutes a package).
     Mutants {
         /// Uses the faults of xtask/faults.toml instead, which the tests named there must detect (half an
         /// hour).
@@ -135,9 +135,12 @@ enum Task {
         /// Changes only this file of each package's src.
         #[arg(long)]
         file: Option<String>,
-        /// Only each Nth fault, from number K on: a whole package takes hours.
+        /// Only each Nth fault, from number K on.
         #[arg(long, value_name = "K/N", conflicts_with = "known")]
         shard: Option<String>,
+        /// Also those in constants and the like, each of which needs a compilation (half a minute each).
+        #[arg(long, conflicts_with = "known")]
+        compiled: bool,
     },
     /// Builds the Python wheel, installs it into a clean virtual environment and runs its tests there.
     Wheel {
@@ -361,8 +364,8 @@ fn main() -> ExitCode {
         Task::Book { epub, pdf } => browser::book(epub, pdf),
         Task::Fuzz { seconds, target } => fuzz::run_targets(seconds, target.as_deref()),
         Task::Mutants { known: true, packages, .. } => known_faults::run(&packages),
-        Task::Mutants { packages, file, shard, .. } => {
-            mutants::run(&packages, file.as_deref(), shard.as_deref())
+        Task::Mutants { packages, file, shard, compiled, .. } => {
+            mutants::run(&packages, file.as_deref(), shard.as_deref(), compiled)
         }
         Task::Wheel { release } => wheel::run_task(release),
         Task::Package { build } => publishing::run_task(build),

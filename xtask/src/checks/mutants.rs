@@ -1,12 +1,21 @@
 //! Mutants: a fault at a time in the code, and whether the tests notice.
 
-use std::{fs, path::Path, process::Command, slice};
+mod build;
+mod switches;
+mod trials;
+
+use std::{collections::BTreeSet, ffi::OsString, fs, path::Path, slice};
 
 use anyhow::{Context, Result, bail, ensure};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
+use self::{
+    build::{Build, ON},
+    switches::Mutant,
+    trials::{Outcome, Trials},
+};
 use crate::{
-    command::{self, built_quickly, cargo, command, target},
+    command::{built_quickly, command, output, target},
     judges, kernels, packages,
     sources::tree,
     tools::MUTANTS,
@@ -53,18 +62,28 @@ fn subjects() -> Result<Vec<Subject>> {
 }
 
 /// Puts faults into these packages, or into all; `file` restricts them to one file's, and `shard`, K/N, to each Nth.
-pub(crate) fn run(packages: &[String], file: Option<&str>, shard: Option<&str>) -> Result<()> {
-    let subjects = subjects()?;
+/// Those that a switch cannot turn on are compiled one at a time where `compiled` says so.
+pub(crate) fn run(
+    packages: &[String],
+    file: Option<&str>,
+    shard: Option<&str>,
+    compiled: bool,
+) -> Result<()> {
+    let mut subjects = subjects()?;
     let has = |name: &String| subjects.iter().any(|subject| subject.package == *name);
     if let Some(unknown) = packages.iter().find(|name| !has(name)) {
         let known = subjects.iter().map(|subject| subject.package.as_str()).collect::<Vec<_>>();
         bail!("no faults are put into {unknown:?}; there are {}", known.join(", "));
     }
-    let chosen = |subject: &&Subject| packages.is_empty() || packages.contains(&subject.package);
-    let mut survivors = Vec::new();
-    for subject in subjects.iter().filter(chosen) {
-        survivors.extend(subject.run(file, shard)?);
+    subjects.retain(|subject| packages.is_empty() || packages.contains(&subject.package));
+    let mut mutants = Vec::new();
+    for subject in &subjects {
+        mutants.extend(subject.mutants(file, shard)?);
     }
+    let tests = subjects.iter().flat_map(Subject::tests).collect::<BTreeSet<_>>();
+    let tests: Vec<_> = tests.into_iter().collect();
+    let all = target().join("mutants");
+    let survivors = survivors(&subjects, &tests, &mutants, compiled, &all)?;
     if survivors.is_empty() {
         println!("no mutant survived");
         return Ok(());
@@ -73,78 +92,130 @@ pub(crate) fn run(packages: &[String], file: Option<&str>, shard: Option<&str>) 
     bail!("{} mutants survived", survivors.len())
 }
 
+/// What the tests of these packages do not notice, a line for each mutant. `all` is the folder for builds.
+fn survivors(
+    subjects: &[Subject],
+    tests: &[String],
+    mutants: &[Mutant],
+    compiled: bool,
+    all: &Path,
+) -> Result<Vec<String>> {
+    let folders: Vec<_> = subjects.iter().map(|subject| subject.package.as_str()).collect();
+    let (copy, features) = (all.join("tree"), features(tests)?);
+    fs::create_dir_all(&copy)?;
+    fs::write(all.join("on.rs"), ON)?;
+    let environment = environment()?;
+    let target = &all.join("target");
+    let workspace = Build { copy: &copy, target, folders: &folders, tests, features: &features };
+    let built = workspace.tests_with(mutants)?;
+    println!(
+        "{} mutants: {} behind switches, {} do not compile",
+        mutants.len(),
+        built.switched.len(),
+        built.unviable.len()
+    );
+    let trials = Trials::new(&built.programs, &environment, &all.join("reached"))?;
+    let outcomes = trials.outcomes(mutants, &built.switched)?;
+    let mut survivors: Vec<_> = outcomes
+        .into_iter()
+        .filter_map(|(number, outcome)| match outcome {
+            Outcome::Noticed => None,
+            Outcome::Survived(tests) => {
+                Some(format!("{} ({tests} tests run it)", mutants[number - 1].name))
+            }
+        })
+        .collect();
+    let needs_build =
+        |number: &usize| !built.switched.contains(number) && !built.unviable.contains(number);
+    let rest: Vec<_> = (1..=mutants.len()).filter(needs_build).collect();
+    if compiled {
+        for subject in subjects {
+            let path = format!("crates/{}/", subject.package);
+            let rest = rest.iter().map(|number| &mutants[number - 1]);
+            let rest: Vec<_> = rest.filter(|mutant| mutant.file.starts_with(&path)).collect();
+            survivors.extend(subject.compiled(&rest, &features, &environment, all)?);
+        }
+    } else if !rest.is_empty() {
+        println!("{} need a compilation each, as in constants: --compiled takes them", rest.len());
+    }
+    Ok(survivors)
+}
+
 impl Subject {
-    /// The survivors, as cargo-mutants describes them. The package's own tests, which take seconds, have the first look;
-    /// the other packages' have what these miss.
-    fn run(&self, file: Option<&str>, shard: Option<&str>) -> Result<Vec<String>> {
-        let package = match self.package.as_str() {
+    /// Its name as a package.
+    fn name(&self) -> String {
+        match self.package.as_str() {
             facade @ "lanecrypt" => facade.to_owned(),
             folder => format!("lanecrypt-{folder}"),
-        };
-        let files = file.as_ref().map_or(self.files, slice::from_ref).iter();
-        let in_crate = |name| format!("crates/{}/src/{name}", self.package);
-        let files: Vec<_> = files.map(in_crate).collect();
-        let mut tests = vec![package.as_str()];
-        let every_nth = |shard| ["--sharding", "round-robin", "--shard", shard];
-        let shard = shard.map(every_nth);
-        let first = look(&package, &files, &tests, shard.as_slice().as_flattened())?;
-        if first.is_empty() || self.tests.is_empty() {
-            return Ok(first);
         }
-        tests.extend(self.tests);
+    }
+
+    /// The packages whose tests must notice.
+    fn tests(&self) -> impl Iterator<Item = String> {
+        [self.name()].into_iter().chain(self.tests.iter().map(|&name| name.to_owned()))
+    }
+
+    /// What cargo-mutants is told of its files.
+    fn options(&self, file: Option<&str>) -> Vec<String> {
+        let files = file.as_ref().map_or(self.files, slice::from_ref).iter();
+        let files = files.map(|name| format!("crates/{}/src/{name}", self.package));
+        let files = files.flat_map(|file| ["--file".to_owned(), file]);
+        ["--package".to_owned(), self.name()].into_iter().chain(files).collect()
+    }
+
+    fn mutants(&self, file: Option<&str>, shard: Option<&str>) -> Result<Vec<Mutant>> {
+        let mut list = command(MUTANTS.path()?);
+        list.args(["mutants", "--list", "--json"]).args(self.options(file));
+        if let Some(shard) = shard {
+            list.args(["--sharding", "round-robin", "--shard", shard]);
+        }
+        serde_json::from_str(&output(&mut list)?).context("the list of cargo-mutants")
+    }
+
+    /// Those of these mutants that its tests miss, by a compilation for each. They are put into a copy of the workspace.
+    fn compiled(
+        &self,
+        rest: &[&Mutant],
+        features: &str,
+        environment: &[(&'static str, OsString)],
+        all: &Path,
+    ) -> Result<Vec<String>> {
+        if rest.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (copy, folder) = (all.join("compiled"), all.join(&self.package));
+        tree::copy(&copy, |_, bytes| Some(bytes))?;
+        fs::create_dir_all(&folder)?;
+        let mut mutants = command(MUTANTS.path()?);
+        mutants.args(["mutants", "--in-place", "--dir"]).arg(&copy).args(self.options(None));
+        mutants.args(["--no-shuffle", "--colors", "never", "--features", features]);
+        mutants.args(self.tests().flat_map(|package| ["--test-package".to_owned(), package]));
         // As regular expressions, in which a period is any character.
-        let expression = |mutant: &String| mutant.replace(|c: char| !c.is_alphanumeric(), ".");
-        let missed: Vec<_> =
-            first.iter().map(|mutant| format!("^{}$", expression(mutant))).collect();
-        let missed: Vec<_> = missed.iter().flat_map(|mutant| ["--re", mutant]).collect();
-        look(&package, &files, &tests, &missed)
-    }
-}
-
-/// Those of the faults that `options` choose which the tests of these packages miss. They are put into a copy of the
-/// workspace; the tests have the host build of the kernels.
-fn look(package: &str, files: &[String], tests: &[&str], options: &[&str]) -> Result<Vec<String>> {
-    let all = target().join("mutants");
-    let (copy, folder) = (all.join("tree"), all.join(package));
-    tree::copy(&copy, |_, bytes| Some(bytes))?;
-    fs::create_dir_all(&folder)?;
-    let mut mutants = command(MUTANTS.path()?);
-    mutants.args(["mutants", "--in-place", "--dir"]).arg(&copy).args(options);
-    let features = features(tests)?;
-    mutants.args(["--no-shuffle", "--colors", "never", "--features", &features]);
-    mutants.args(["--package", package]);
-    mutants.args(tests.iter().flat_map(|package| ["--test-package", package]));
-    mutants.args(files.iter().flat_map(|file| ["--file", file]));
-    if tests == [package] {
-        // Twice what the tests take without a fault: a mutant that loops is caught, too.
-        mutants.args(["--timeout-multiplier", "2", "--build-timeout-multiplier", "5"]);
-    } else {
-        // cargo-mutants looks at a tree without a fault by the package's own tests alone, which have no features of others.
-        let mut sound = cargo();
-        sound.arg("test").current_dir(&copy).args(["--features", &features]);
-        sound.args(tests.iter().flat_map(|package| ["--package", package]));
-        command::run(prepared(&mut sound, &all)?)?;
+        let expression = |mutant: &&Mutant| {
+            format!("^{}$", mutant.name.replace(|c: char| !c.is_alphanumeric(), "."))
+        };
+        mutants.args(rest.iter().flat_map(|mutant| ["--re".to_owned(), expression(mutant)]));
         mutants.args(["--baseline", "skip", "--timeout", "1800", "--build-timeout", "3600"]);
+        mutants.arg("--output").arg(&folder).envs(environment.iter().cloned());
+        mutants.env("CARGO_TARGET_DIR", all.join("target"));
+        let status = built_quickly(&mut mutants).status().context("cargo-mutants")?;
+        // 2: some were missed; 3: some ran out of time.
+        ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");
+        let missed = fs::read_to_string(folder.join("mutants.out/missed.txt"))?;
+        Ok(missed.lines().map(str::to_owned).collect())
     }
-    mutants.arg("--output").arg(&folder);
-    let status = prepared(&mut mutants, &all)?.status().context("cargo-mutants does not start")?;
-    // 2: some were missed; 3: some ran out of time.
-    ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");
-    let missed = fs::read_to_string(folder.join("mutants.out/missed.txt"))?;
-    Ok(missed.lines().map(str::to_owned).collect())
 }
 
-/// With what tests need, and a folder for builds in `all`.
-fn prepared<'a>(command: &'a mut Command, all: &Path) -> Result<&'a mut Command> {
-    command.env(HOST_KERNELS, kernels::host::build()?);
-    command.env("CARGO_TARGET_DIR", all.join("target"));
-    // A test whose judge is missing would notice nothing.
-    command.envs(judges::install()?).env("LANECRYPT_EXPECT_JUDGES", "all");
-    Ok(built_quickly(command))
+/// What tests need: the host build of the kernels, and judges, since a test whose judge is missing would notice nothing.
+fn environment() -> Result<Vec<(&'static str, OsString)>> {
+    let mut environment = judges::install()?;
+    environment.push((HOST_KERNELS, kernels::host::build()?.into()));
+    environment.push(("LANECRYPT_EXPECT_JUDGES", "all".into()));
+    Ok(environment)
 }
 
 /// The features of the packages that are tested, without a GPU's driver layers.
-fn features(tests: &[&str]) -> Result<String> {
+fn features(tests: &[String]) -> Result<String> {
     let mut packages = packages::metadata()?;
     packages.retain(|package| tests.iter().any(|name| package["name"] == *name));
     Ok(packages::features_without_wgpu(&packages))
