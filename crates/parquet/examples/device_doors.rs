@@ -23,7 +23,7 @@ use std::{
     thread,
 };
 
-use common::{Shape, plain, uniform};
+use common::{SMALL, Shape, plain, uniform};
 use files::{Comparing, Time, timed};
 use lanecrypt::cuda::{Device, DeviceBuffer, DeviceSlice, Limits, MappedFile, PinnedBuffer};
 use lanecrypt_parquet::{
@@ -354,6 +354,7 @@ impl Bench {
             pages: (self.bytes / 2).min(64 << 20) / page_bytes,
             values: page_bytes / 8,
             has_index: false,
+            ..SMALL
         };
         let image = plain(shape);
         let (keys, path) = (uniform(), self.path("parquet"));

@@ -3,11 +3,14 @@
 
 mod common;
 
-use common::{SMALL, Shape, by_column, key, name, opened, page, place, plain, sealed, uniform};
+use common::{
+    SMALL, Shape, assert_consistent, by_column, key, name, opened, page, place, plain, sealed,
+    uniform,
+};
 use lanecrypt_parquet::{
     Algorithm, ByMetadata, Encrypted, Error, InMemory, Key, Keys, Kind, OpenOptions, SealOptions,
     seal,
-    thrift::{Value, read_struct},
+    thrift::{List, Struct, Value, read_struct},
 };
 use proptest::prelude::*;
 
@@ -32,30 +35,50 @@ fn footer_at(file: &[u8]) -> usize {
 
 #[test]
 fn what_is_sealed_opens_again() {
-    let plain = plain(SMALL);
-    for options in all_options() {
-        for keys in [uniform(), by_column(&[0, 2])] {
-            let sealed = sealed(&plain, &keys, &options);
-            assert_eq!(&sealed[..4], if options.plaintext_footer { b"PAR1" } else { b"PARE" });
-            let image = opened(&sealed, &keys, OpenOptions::default()).unwrap();
-            let mut at = 0;
-            for group in 0..SMALL.row_groups {
-                for column in 0..SMALL.columns {
-                    for number in 0..SMALL.pages {
-                        // Pages come in their order, and start at multiples of 16 where they were encrypted.
-                        let page = page(SMALL, group, column, number);
-                        let found = image[at..].windows(page.len()).position(|bytes| bytes == page);
-                        at += found.expect("every page is there");
-                        let is_encrypted = keys.columns.is_empty() || column != 1;
-                        assert!(!is_encrypted || at.is_multiple_of(16));
-                    }
-                }
+    let shapes = [
+        SMALL,
+        Shape { has_dictionary: true, ..SMALL },
+        Shape { has_index: false, has_dictionary: true, header_bytes: 3_000, ..SMALL },
+        Shape { header_bytes: 20_000, pages: 2, ..SMALL },
+    ];
+    for shape in shapes {
+        let plain = plain(shape);
+        assert_consistent(&plain);
+        for options in all_options() {
+            for keys in [uniform(), by_column(&[0, 2])] {
+                opens_again(shape, &plain, &keys, &options);
             }
-            // Sealing what was opened, and opening it again, changes nothing.
-            let again = self::sealed(&image, &keys, &options);
-            assert!(opened(&again, &keys, OpenOptions::default()).unwrap() == image);
         }
     }
+}
+
+fn opens_again(shape: Shape, plain: &[u8], keys: &Keys, options: &SealOptions) {
+    let sealed = sealed(plain, keys, options);
+    assert_eq!(&sealed[..4], if options.plaintext_footer { b"PAR1" } else { b"PARE" });
+    let encrypted = Encrypted::read(InMemory(&sealed), keys, OpenOptions::default()).unwrap();
+    let image = encrypted.open().unwrap();
+    assert_consistent(&image);
+    assert_eq!(encrypted.algorithm(), options.algorithm);
+    assert_eq!(encrypted.plaintext_bytes(), image.len() as u64);
+    let columns = if keys.columns.is_empty() { shape.columns } else { keys.columns.len() };
+    let pages = shape.pages + usize::from(shape.has_dictionary);
+    assert_eq!(encrypted.pages(), shape.row_groups * columns * pages);
+    let mut at = 0;
+    for group in 0..shape.row_groups {
+        for column in 0..shape.columns {
+            for number in 0..shape.pages {
+                // Pages come in their order, and start at multiples of 16 where they were encrypted.
+                let page = page(shape, group, column, number);
+                let found = image[at..].windows(page.len()).position(|bytes| bytes == page);
+                at += found.expect("every page is there");
+                let is_encrypted = keys.columns.is_empty() || column != 1;
+                assert!(!is_encrypted || at.is_multiple_of(16));
+            }
+        }
+    }
+    // Sealing what was opened, and opening it again, changes nothing.
+    let again = self::sealed(&image, keys, options);
+    assert!(opened(&again, keys, OpenOptions::default()).unwrap() == image);
 }
 
 #[test]
@@ -89,6 +112,12 @@ fn only_some_columns_and_row_groups() {
         let image = opened(&sealed, &keys, open).unwrap();
         let end = image.len() - 8;
         let (footer, _) = read_struct(&image[footer_at(&image)..end]).unwrap();
+        assert_consistent(&image);
+        // What tells of all columns is gone, or tells of these.
+        let pairs: Vec<_> = footer.structures(5).map(|pair| pair.binary(1)).collect();
+        assert_eq!(pairs, [Some(&b"kept"[..])]);
+        let orders: Vec<_> = footer.structures(7).map(|order| order.integer(100)).collect();
+        assert_eq!(orders, [Some(0), Some(1)]);
         assert_eq!(footer.integer(3), i64::try_from(SMALL.pages * SMALL.values).ok());
         assert_eq!(footer.structures(2).count(), 3);
         let groups: Vec<_> = footer.structures(4).collect();
@@ -178,6 +207,33 @@ fn pages_of_ctr_have_no_tag() {
     }
     let pages = SMALL.row_groups * SMALL.columns * SMALL.pages;
     assert_eq!(unnoticed, pages * (8 * SMALL.values + 12)); // their texts, and their nonces
+}
+
+#[test]
+fn no_text_has_a_key_or_a_value() {
+    let plain = plain(SMALL);
+    let texts = |byte| {
+        let keys = Keys::uniform(key(byte, 32));
+        let sealed = sealed(&plain, &keys, &SealOptions::default());
+        let encrypted = Encrypted::read(InMemory(&sealed), &keys, OpenOptions::default()).unwrap();
+        let find = ByMetadata(|_: &[u8]| Ok::<_, Error>(key(byte, 32)));
+        [
+            format!("{keys:?}"),
+            format!("{:?}", keys.footer),
+            format!("{encrypted:?}"),
+            format!("{find:?}"),
+        ]
+    };
+    let [keys, key, encrypted, find] = texts(1);
+    assert!(keys.starts_with("Keys {") && key == "Key { bytes: 32, .. }", "{keys}, {key}");
+    assert_eq!(encrypted, "Encrypted { algorithm: AesGcmV1, pages: 24, .. }");
+    assert_eq!(find, "ByMetadata { .. }");
+    assert_eq!(texts(2), [keys, key, encrypted, find]);
+    let values = [Value::Binary(b"secret".to_vec()), Value::I64(5), Value::Bool(true)];
+    let values: Struct = (1..).zip(values).collect();
+    let list = List::of_structures([values.clone()]);
+    let all: Struct = [(1, Value::Struct(values)), (2, Value::List(list))].into_iter().collect();
+    assert_eq!(format!("{all:?}"), "{1: {1: Binary(6), 2: I64, 3: Bool}, 2: List(1)}");
 }
 
 #[test]

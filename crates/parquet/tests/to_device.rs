@@ -61,9 +61,9 @@ fn is_expected(platform: Platform) -> bool {
 /// that has none.
 const SHAPES: [Shape; 4] = [
     SMALL,
-    Shape { row_groups: 1, columns: 2, pages: 40, values: 131, has_index: false },
-    Shape { row_groups: 3, columns: 1, pages: 3, values: 20_001, has_index: true },
-    Shape { row_groups: 0, columns: 1, pages: 0, values: 0, has_index: false },
+    Shape { row_groups: 1, columns: 2, pages: 40, values: 131, has_index: false, ..SMALL },
+    Shape { row_groups: 3, columns: 1, pages: 3, values: 20_001, has_index: true, ..SMALL },
+    Shape { row_groups: 0, columns: 1, pages: 0, values: 0, has_index: false, ..SMALL },
 ];
 
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::AesGcmV1, Algorithm::AesGcmCtrV1];

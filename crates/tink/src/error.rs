@@ -302,4 +302,30 @@ mod tests {
         assert_eq!(text((0..8).collect()), "not authentic: frames 0, 1, 2, 3, 4, 5, 6, 7");
         assert!(text((0..10).collect()).ends_with(", 6, 7 and 2 more"));
     }
+
+    #[test]
+    fn keys_that_do_not_open_are_named_by_id() {
+        let text = |tried: &[u32]| {
+            let (tried, destroyed) = (tried.to_vec(), vec![5]);
+            Error::NoKeyOpens { tried, key_bits: Some(128), destroyed }.to_string()
+        };
+        let ends = "this with this associated data, or the beginning was changed; \
+                    its header asks for a key of AES-128; destroyed in the keyset: 5";
+        for (tried, begins) in [
+            (&[][..], "no enabled key of the keyset opens"),
+            (&[3], "the key 3 does not open"),
+            (&[3, 4], "none of the keys 3, 4 opens"),
+        ] {
+            assert_eq!(text(tried), format!("not authentic: {begins} {ends}"));
+        }
+    }
+
+    #[test]
+    fn only_what_is_not_authentic_is_invalid_data() {
+        let kind = |error: Error| io::Error::from(error).kind();
+        assert_eq!(kind(Error::NotAuthentic { segment: 0 }), io::ErrorKind::InvalidData);
+        assert_eq!(kind(Error::Cancelled), io::ErrorKind::Other);
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        assert_eq!(kind(Error::of_io("write")(full)), io::ErrorKind::StorageFull);
+    }
 }

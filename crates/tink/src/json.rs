@@ -219,6 +219,13 @@ mod tests {
         }
     }
 
+    /// Its memory has the length that was counted: memory that grows leaves copies of keys.
+    #[test]
+    fn a_text_is_written_in_one_place() {
+        let text = two_keys().to_json().unwrap();
+        assert_eq!(text.capacity(), text.len());
+    }
+
     #[test]
     fn a_primary_key_is_enabled_and_seals() {
         let keyset = two_keys();

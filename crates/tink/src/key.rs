@@ -190,6 +190,17 @@ mod tests {
         assert!(!is_streaming("type.googleapis.com/google.crypto.tink.AesGcmKey"));
     }
 
+    /// Those of AES-CTR and HMAC have a field that those of AES-GCM do not know: there it may be anything.
+    #[test]
+    fn fields_that_are_not_known_are_skipped() {
+        let key = StreamingKey::generate(Template::Aes256GcmHkdf4Kb.parameters()).unwrap();
+        let mut parameters = encode_parameters(key.parameters).to_vec();
+        parameters.extend_from_slice(&message(&[(4, Given::Number(7)), (9, Given::Bytes(b"new"))]));
+        let newer = message(&[(2, Given::Bytes(&parameters)), (3, Given::Bytes(key.bytes()))]);
+        let read = StreamingKey::decode(GCM_TYPE, &newer).unwrap();
+        assert_eq!((read.parameters, &read.key), (key.parameters, &key.key));
+    }
+
     #[test]
     fn what_does_not_fit_is_named() {
         let key = StreamingKey::generate(Template::Aes256GcmHkdf4Kb.parameters()).unwrap();

@@ -126,17 +126,19 @@ impl Output {
     }
 }
 
-/// Gives a new file the owner, the group and the permissions of the old one, as far as the process may. Where it
-/// may not give the file to the group, the group gets what everybody gets.
+/// Gives a new file the owner, the group and the permissions of the old one, as far as the process may.
 fn keep_access(file: &File, old: &Metadata) -> io::Result<()> {
     let new = file.metadata()?;
     if old.uid() != new.uid() {
         fchown(file, Some(old.uid()), None).ok();
     }
     let has_group = old.gid() == new.gid() || fchown(file, None, Some(old.gid())).is_ok();
-    let mode = old.mode() & 0o777;
-    let mode = if has_group { mode } else { mode & 0o707 | (mode & 0o007) << 3 };
-    file.set_permissions(Permissions::from_mode(mode))
+    file.set_permissions(Permissions::from_mode(kept_permissions(old.mode(), has_group)))
+}
+
+/// The permissions of a mode. Where the file has not got the group, its own group gets what everybody gets.
+fn kept_permissions(mode: u32, has_group: bool) -> u32 {
+    if has_group { mode & 0o777 } else { mode & 0o707 | (mode & 0o007) << 3 }
 }
 
 /// Where a path leads through symbolic links, also where nothing is there. The last part of the result is no link.
@@ -183,19 +185,52 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), Error> {
 
 /// Waits until the folder of a file knows its name.
 pub(crate) fn sync_folder_of(path: &Path) -> Result<(), Error> {
+    // Files may be made in a folder that may not be read, but it cannot be synced: the system writes it later. A file
+    // system that cannot sync folders has nothing to wait for.
+    const NOTHING_TO_WAIT_FOR: [io::ErrorKind; 2] =
+        [io::ErrorKind::PermissionDenied, io::ErrorKind::InvalidInput];
     let folder = folder_of(path);
-    let opened = match File::open(folder) {
-        // Files may be made in a folder that may not be read, but it cannot be synced: the system writes it later.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
-        opened => opened,
-    };
-    match opened.and_then(|folder| folder.sync_all()) {
-        // A file system that cannot sync folders has nothing to wait for.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if NOTHING_TO_WAIT_FOR.contains(&error.kind()) => Ok(()),
         synced => synced.map_err(Error::of_io(format!("sync {}", folder.display()))),
     }
 }
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_group_may_do_what_others_may() {
+        for (mode, with_group, without) in [
+            (0o100_640, 0o640, 0o600),
+            (0o106_775, 0o775, 0o755),
+            (0o100_604, 0o604, 0o644),
+            (0o100_070, 0o070, 0o000),
+        ] {
+            assert_eq!(kept_permissions(mode, true), with_group, "{mode:o}");
+            assert_eq!(kept_permissions(mode, false), without, "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_cut_between_characters() {
+        let long = "ä".repeat(150);
+        assert_eq!(short_name(Path::new("folder/target")), "target");
+        assert_eq!(short_name(Path::new(&long)), long[..200]);
+        assert_eq!(short_name(Path::new(&format!("a{long}"))), format!("a{}", &long[..198]));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_synced_needs_no_sync() {
+        sync_folder_of(Path::new("Cargo.toml")).unwrap();
+        let error = sync_folder_of(Path::new("no folder/file")).unwrap_err();
+        assert!(error.to_string().contains("sync no folder"), "{error}");
+        #[cfg(target_os = "linux")]
+        sync_folder_of(Path::new("/proc/version")).unwrap();
+    }
 }

@@ -174,6 +174,23 @@ mod tests {
         assert_ne!(text, again);
     }
 
+    /// As Tink shows the keys of an encrypted keyset.
+    #[test]
+    fn what_anybody_may_know_is_beside_the_encrypted_keyset() {
+        let keyset = Keyset::generate(Template::default().parameters()).unwrap();
+        let text = keyset.to_json_with_passphrase(b"", CHEAP).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let id = keyset.primary_id();
+        let key = serde_json::json!({
+            "typeUrl": "type.googleapis.com/google.crypto.tink.AesGcmHkdfStreamingKey",
+            "status": "ENABLED",
+            "keyId": id,
+            "outputPrefixType": "RAW",
+        });
+        let info = serde_json::json!({ "primaryKeyId": id, "keyInfo": [key] });
+        assert_eq!(json["tink"]["keysetInfo"], info);
+    }
+
     #[test]
     fn costs_of_a_file_are_capped() {
         let keyset = Keyset::generate(Template::default().parameters()).unwrap();

@@ -223,7 +223,7 @@ impl Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cpu, Template};
+    use crate::{Cpu, Hash, Header, Parameters, Scheme, StreamingKey, Template};
 
     #[test]
     fn a_piece_has_about_as_many_bytes_as_the_runner_likes() {
@@ -232,5 +232,48 @@ mod tests {
         };
         assert_eq!(segments(Template::Aes128GcmHkdf4Kb), 256);
         assert_eq!(segments(Template::Aes128GcmHkdf1Mb), 1);
+    }
+
+    /// A cipher whose segments have 100 bytes, and tags 16.
+    fn cipher() -> SegmentCipher {
+        let parameters = Parameters::new(Scheme::Gcm, Hash::Sha256, 16, 100).unwrap();
+        let key = StreamingKey::generate(parameters).unwrap();
+        SegmentCipher::new(&key, Header::random(&parameters).unwrap(), b"").unwrap()
+    }
+
+    fn run(direction: Direction, segments: Range<u64>, bytes: usize) -> Result<(), Error> {
+        let cipher = cipher();
+        let mut piece = Piece::new(direction, cipher.layout(), segments);
+        piece.advance(bytes);
+        piece.run(&cipher, &Cpu::default(), true)
+    }
+
+    /// A segment has a whole tag, and only the first may have nothing else.
+    #[test]
+    fn what_ends_where_no_segment_does_is_not_authentic() {
+        for (segments, bytes, named) in [
+            (0..2, 0, 0),
+            (0..2, 15, 0),
+            (1..3, 0, 1),
+            (1..3, 16, 1),
+            (1..3, 115, 2),
+            (1..3, 116, 2),
+        ] {
+            let error = run(Direction::Decrypt, segments, bytes).unwrap_err();
+            let is_it = matches!(error, Error::NotAuthentic { segment } if segment == named);
+            assert!(is_it, "{bytes} bytes: {error}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_a_segment_does_not_wrap() {
+        let end = 1 << 32;
+        run(Direction::Encrypt, end - 1..end, 84).unwrap();
+        let most = cipher().layout().most_plaintext();
+        for direction in [Direction::Encrypt, Direction::Decrypt] {
+            let error = run(direction, end - 1..end + 1, 184).unwrap_err();
+            let is_it = matches!(error, Error::TooLong { given, most: named } if (given, named) == (most + 1, most));
+            assert!(is_it, "{error}");
+        }
     }
 }

@@ -91,3 +91,14 @@ impl SegmentRunner for Cpu {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cpu_has_the_threads_that_were_asked_for() {
+        assert_eq!(Cpu::new(3).threads(), 3);
+        assert_eq!(Cpu::default().threads(), thread::available_parallelism().unwrap().get());
+    }
+}

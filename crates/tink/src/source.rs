@@ -177,6 +177,18 @@ pub(crate) fn identity(source: &dyn Source) -> Result<Identity, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::InMemory;
+
+    #[test]
+    fn a_reference_reads_what_it_refers_to() {
+        fn parts<S: Source>(source: S) -> [[u8; 2]; 3] {
+            let [mut first, mut second, mut third] = [[0; 2]; 3];
+            source.read_exact_at(&mut first, 1).unwrap();
+            source.read_all_exact_at(&mut [(4, &mut second[..]), (0, &mut third)]).unwrap();
+            [first, second, third]
+        }
+        assert_eq!(parts::<&dyn Source>(&InMemory(b"abcdef")), [*b"bc", *b"ef", *b"ab"]);
+    }
 
     /// A receipt, and a store, may say anything of a version.
     #[test]

@@ -135,7 +135,7 @@ impl<'a, R: Read> Opener<'a, R> {
         Ok(())
     }
 
-    /// Gives out what the batch at hand has left.
+    /// Gives out what the batch at hand has left; before the first there is nothing.
     fn give(&mut self, buffer: &mut [u8]) -> usize {
         let mut before = 0;
         for result in self.batch.results() {
@@ -161,7 +161,7 @@ impl<R: Read> Read for Opener<'_, R> {
             return Err(broken());
         }
         loop {
-            let given = if self.number > 0 { self.give(buffer) } else { 0 };
+            let given = self.give(buffer);
             if given > 0 || self.is_last {
                 return Ok(given);
             }

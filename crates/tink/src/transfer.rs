@@ -131,7 +131,8 @@ fn data_runs(bytes: &[u8], offset: u64) -> impl Iterator<Item = Range<usize>> {
             at = block_at(at).end;
         }
         let start = at;
-        while at < bytes.len() && !is_hole(at) {
+        // What is behind the end counts as a hole.
+        while !is_hole(at) {
             at = block_at(at).end;
         }
         (start < at).then_some(start..at)

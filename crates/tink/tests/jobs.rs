@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use lanecrypt_tink::{
     Error, Hash, Keyset, Options, Parameters, Scheme, job::SealingJob, open_file,
 };
@@ -128,6 +129,33 @@ fn a_part_lies_where_it_says_and_nowhere_else() {
     let parts = job.parts();
     let error = files.seal(&job, parts).unwrap_err();
     assert!(matches!(error, Error::NoSuchPart { .. }));
+    // Segments of 184 bytes, of which the first has a header of 40.
+    assert_eq!(job.plaintext_range(3).unwrap(), 15 * 184 - 40..20 * 184 - 40);
+    let plaintext = (0..parts).map(|part| job.plaintext_range(part).unwrap());
+    let end = plaintext.fold(0, |end, range| {
+        assert_eq!(range.start, end);
+        range.end
+    });
+    assert_eq!(end, 10_000);
+}
+
+/// Their headers differ in one bit only.
+#[test]
+fn jobs_of_one_target_do_not_meet() {
+    let files = Files::new(1000);
+    let (job, target) = (files.job(), files.path("sealed"));
+    let mut header = job.header().unwrap();
+    header[1] ^= 1;
+    let mut other: serde_json::Value = serde_json::from_str(&job.to_json().unwrap()).unwrap();
+    other["header"] = BASE64_STANDARD.encode(header).into();
+    let other = SealingJob::from_json(&other.to_string()).unwrap();
+    job.create(&target).unwrap();
+    other.create(&target).unwrap();
+    (0..job.parts()).for_each(|part| files.seal(&job, part).unwrap());
+    assert_eq!(other.missing_parts(&target).count() as u64, other.parts());
+    other.discard(&target).unwrap();
+    job.commit(&target).unwrap();
+    assert_eq!(files.opened().unwrap(), text(1000));
 }
 
 #[test]
@@ -212,6 +240,8 @@ fn a_job_that_is_none_is_refused() {
         ("lanecrypt-job-1", "lanecrypt-job-2"),
         ("\"segmentsPerPart\": 5", "\"segmentsPerPart\": 0"),
         ("\"segmentBytes\": 200", "\"segmentBytes\": 20"),
+        // No more than the header and the tag.
+        ("\"segmentBytes\": 200", "\"segmentBytes\": 56"),
         ("\"size\": 5000", "\"size\": 18446744073709551615"),
         ("\"header\": \"", "\"header\": \"*"),
     ];

@@ -37,6 +37,17 @@ fn an_output_is_whole_or_not_there() {
     assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("no folder"));
 }
 
+/// The longest name is no hindrance: what is written has a shorter one until it is complete.
+#[test]
+fn a_name_that_is_too_long_is_refused_at_once() {
+    let folder = TempDir::new().unwrap();
+    let longest = folder.path().join("n".repeat(255));
+    Output::create(&longest).unwrap().commit().unwrap();
+    assert!(longest.exists());
+    let error = Output::create(&folder.path().join("n".repeat(256))).unwrap_err();
+    assert!(error.to_string().starts_with("cannot replace "), "{error}");
+}
+
 /// An input that ends because of what cancels.
 struct CutOff<'a>(&'a AtomicBool);
 impl Read for CutOff<'_> {
@@ -98,17 +109,18 @@ fn what_only_its_owner_could_read_stays_so() {
     Output::create(&target).unwrap().commit().unwrap();
     assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o7777, 0o755);
     fs::remove_file(&target).unwrap();
-    // A group that the process may give files to keeps it.
-    let group = 12_345;
+    // An owner and a group that the process may give files to keep them.
+    let (owner, group) = (12_344, 12_345);
     fs::write(&target, b"old").unwrap();
-    match std::os::unix::fs::chown(&target, None, Some(group)) {
+    match std::os::unix::fs::chown(&target, Some(owner), Some(group)) {
         Ok(()) => {
             fs::set_permissions(&target, Permissions::from_mode(0o640)).unwrap();
             Output::create(&target).unwrap().commit().unwrap();
-            assert_eq!((fs::metadata(&target).unwrap().gid(), mode(&target)), (group, 0o640));
+            let kept = fs::metadata(&target).unwrap();
+            assert_eq!((kept.uid(), kept.gid(), mode(&target)), (owner, group, 0o640));
         }
         Err(error) => {
-            eprintln!("groups cannot be tried, since only root gives files away: {error}");
+            eprintln!("owners cannot be tried, since only root gives files away: {error}");
         }
     }
     fs::remove_file(&target).unwrap();

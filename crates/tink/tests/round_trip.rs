@@ -12,9 +12,9 @@ use std::{
 
 use lanecrypt::{Gcm, aes::AES};
 use lanecrypt_tink::{
-    Cpu, Error, Hash, Header, Identity, Keyset, Opener, Options, Parameters, Scheme, Sealed,
-    Sealer, SegmentCipher, Source, StreamingKey, TEMPORARY, Template, Version, open_file,
-    open_stream, seal_file, seal_stream,
+    Cpu, Error, Hash, Header, Identity, InMemory, Keyset, Opener, Options, Parameters, Scheme,
+    Sealed, Sealer, SegmentCipher, Source, StreamingKey, TEMPORARY, Template, Version,
+    frames::FrameKey, open_file, open_stream, seal_file, seal_stream,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -277,7 +277,7 @@ fn other_backends_seal_the_same_segments() {
 fn no_text_has_a_key() {
     let parameters = *keyset(Scheme::Gcm, SMALL).primary().unwrap().parameters();
     let header = Header::random(&parameters).unwrap();
-    let texts = || {
+    let texts = |byte| {
         let keyset = Keyset::generate(parameters).unwrap();
         let key = keyset.primary().unwrap();
         let id = keyset.primary_id();
@@ -289,13 +289,37 @@ fn no_text_has_a_key() {
         let sealed = writer.finish().unwrap();
         let reader = Opener::new(&keyset, &*sealed, options).unwrap();
         assert!(format!("{reader:?}").starts_with("Opener "));
+        let reader = Sealed::open(InMemory(&sealed), &keyset, b"").unwrap();
+        assert!(format!("{reader:?}").starts_with("Sealed "));
         let cipher = SegmentCipher::new(&key, header.clone(), b"").unwrap();
-        [format!("{key:?}"), format!("{cipher:?}")]
+        let frames = FrameKey::new(&[byte; 32]).unwrap();
+        [format!("{key:?}"), format!("{cipher:?}"), format!("{frames:?}")]
     };
-    let [key, cipher] = texts();
+    let [key, cipher, frames] = texts(1);
     assert!(key.starts_with("StreamingKey "), "{key}");
     assert!(cipher.starts_with("SegmentCipher "), "{cipher}");
-    assert_eq!(texts(), [key, cipher]);
+    assert!(frames.starts_with("FrameKey "), "{frames}");
+    assert_eq!(texts(2), [key, cipher, frames]);
+    let options = Options { associated_data: b"in no log", ..Options::default() };
+    let shown = format!("{options:?}");
+    assert_eq!(shown, "Options { runner: Cpu { threads: 0 }, sparse: false, .. }");
+}
+
+/// What is sealed reaches the writer below, and what does not fill a batch of four segments waits.
+#[test]
+fn a_flush_goes_on_to_the_writer_below() {
+    let keyset = keyset(Scheme::Gcm, SMALL);
+    let runner = Small(Cpu::new(1));
+    let options = Options { runner: &runner, ..Options::default() };
+    let file = tempfile::tempfile().unwrap();
+    let bytes = || file.metadata().unwrap().len();
+    let mut writer = Sealer::new(&keyset, io::BufWriter::new(&file), options).unwrap();
+    writer.write_all(&text(1000)).unwrap();
+    assert_eq!(bytes(), 0);
+    writer.flush().unwrap();
+    assert_eq!(bytes(), 12 * u64::from(SMALL));
+    writer.finish().unwrap();
+    assert_eq!(bytes(), 24 + 1000 + 13 * 16);
 }
 
 /// Texts that end where a batch of pieces does, or next to it: here after each four segments.
@@ -496,32 +520,37 @@ fn progress_counts_every_byte() {
     assert_eq!(done.load(Ordering::Relaxed), 12_345);
 }
 
-/// A source that is written while it is sealed.
+/// A source that is written while it is sealed or opened.
 #[test]
 fn a_source_that_changes_is_noticed() {
+    type Run = fn(&Keyset, &Path, &Path, Options<'_>) -> Result<u64, Error>;
     let folder = TempDir::new().unwrap();
-    let [plain, target] = ["plain", "target"].map(|name| folder.path().join(name));
+    let [source, target] = ["source", "target"].map(|name| folder.path().join(name));
     let keyset = keyset(Scheme::Gcm, SMALL);
+    let [sealed, ..] = sealed_every_way(&keyset, &text(3000), Options::default(), 1000);
+    let runs: [(_, Run); 2] = [(text(3000), seal_file), (sealed, open_file)];
     let changes: [(&str, &(dyn Fn() + Sync)); 3] = [
-        ("size", &|| fs::OpenOptions::new().write(true).open(&plain).unwrap().set_len(7).unwrap()),
+        ("size", &|| fs::OpenOptions::new().write(true).open(&source).unwrap().set_len(7).unwrap()),
         ("size", &|| {
-            let mut file = fs::OpenOptions::new().append(true).open(&plain).unwrap();
+            let mut file = fs::OpenOptions::new().append(true).open(&source).unwrap();
             file.write_all(b"more").unwrap();
         }),
         ("time of", &|| {
             std::thread::sleep(std::time::Duration::from_millis(30));
-            fs::OpenOptions::new().write(true).open(&plain).unwrap().write_all(b"x").unwrap();
+            fs::OpenOptions::new().write(true).open(&source).unwrap().write_all(b"x").unwrap();
         }),
     ];
-    for (named, change) in changes {
-        fs::write(&plain, text(3000)).unwrap();
-        let once = std::sync::Once::new();
-        let call = |_| once.call_once(change);
-        let runner = Small(Cpu::new(1));
-        let options = Options { progress: &call, runner: &runner, ..Options::default() };
-        let error = seal_file(&keyset, &plain, &target, options).unwrap_err();
-        assert!(matches!(error, Error::SourceChanged { .. }), "{error}");
-        assert!(error.to_string().contains(named), "{error}");
-        assert!(!target.exists());
+    for (content, run) in runs {
+        for (named, change) in changes {
+            fs::write(&source, &content).unwrap();
+            let once = std::sync::Once::new();
+            let call = |_| once.call_once(change);
+            let runner = Small(Cpu::new(1));
+            let options = Options { progress: &call, runner: &runner, ..Options::default() };
+            let error = run(&keyset, &source, &target, options).unwrap_err();
+            assert!(matches!(error, Error::SourceChanged { .. }), "{error}");
+            assert!(error.to_string().contains(named), "{error}");
+            assert!(!target.exists());
+        }
     }
 }

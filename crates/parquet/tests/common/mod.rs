@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use lanecrypt_parquet::{
     Encrypted, Error, InMemory, Key, Keys, OpenOptions, SealOptions, seal,
-    thrift::{List, Struct, Value, write_struct},
+    thrift::{List, Struct, Value, read_struct, write_struct},
 };
 
 /// What a file has.
@@ -18,10 +18,21 @@ pub(crate) struct Shape {
     /// Values of a page.
     pub(crate) values: usize,
     pub(crate) has_index: bool,
+    /// Whether columns begin with a page of another kind.
+    pub(crate) has_dictionary: bool,
+    /// Bytes of a field of page headers that no reader knows.
+    pub(crate) header_bytes: usize,
 }
 
-pub(crate) const SMALL: Shape =
-    Shape { row_groups: 2, columns: 3, pages: 4, values: 50, has_index: true };
+pub(crate) const SMALL: Shape = Shape {
+    row_groups: 2,
+    columns: 3,
+    pages: 4,
+    values: 50,
+    has_index: true,
+    has_dictionary: false,
+    header_bytes: 0,
+};
 
 fn fields<const N: usize>(fields: [(i16, Value); N]) -> Struct {
     fields.into_iter().collect()
@@ -65,9 +76,14 @@ pub(crate) fn plain_with(shape: Shape, change: impl Fn(usize, &mut Struct)) -> V
         for column in 0..shape.columns {
             let start = file.len();
             let mut locations = Vec::new();
+            if shape.has_dictionary {
+                write_struct(&dictionary_header(DICTIONARY.len()), &mut file);
+                file.extend(DICTIONARY);
+            }
+            let values_at = file.len();
             for number in 0..shape.pages {
                 let (at, bytes) = (file.len(), page(shape, group, column, number));
-                write_struct(&header(shape.values, bytes.len()), &mut file);
+                write_struct(&header(shape, bytes.len()), &mut file);
                 file.extend(bytes);
                 locations.push(fields([
                     (1, long(at)),
@@ -76,7 +92,7 @@ pub(crate) fn plain_with(shape: Shape, change: impl Fn(usize, &mut Struct)) -> V
                 ]));
             }
             let bytes = file.len() - start;
-            let mut chunk = chunk(shape, column, start, bytes);
+            let mut chunk = chunk(shape, column, [start, values_at], bytes);
             change(column, &mut chunk);
             columns.push(chunk);
             indexes.push(fields([(1, Value::List(List::of_structures(locations)))]));
@@ -92,10 +108,12 @@ pub(crate) fn plain_with(shape: Shape, change: impl Fn(usize, &mut Struct)) -> V
         column.set(5, short(file.len() - at));
     }
     let rows = shape.pages * shape.values;
-    let groups = groups.into_iter().map(|columns| {
+    let groups = groups.into_iter().map(|columns: Vec<Struct>| {
+        let metadata = columns.iter().filter_map(|column| column.structure(3));
+        let bytes = metadata.filter_map(|metadata| metadata.integer(6)).sum();
         fields([
             (1, Value::List(List::of_structures(columns))),
-            (2, long(8 * rows * shape.columns)),
+            (2, Value::I64(bytes)),
             (3, long(rows)),
         ])
     });
@@ -105,7 +123,9 @@ pub(crate) fn plain_with(shape: Shape, change: impl Fn(usize, &mut Struct)) -> V
         (2, Value::List(List::of_structures(schema(shape.columns)))),
         (3, long(rows * shape.row_groups)),
         (4, Value::List(List::of_structures(groups))),
+        (5, Value::List(List::of_structures([pair("ARROW:schema"), pair("kept")]))),
         (6, text("a test")),
+        (7, Value::List(List::of_structures((0..shape.columns).map(order)))),
     ]);
     write_struct(&metadata, &mut file);
     let length = (file.len() - start) as u32;
@@ -114,17 +134,30 @@ pub(crate) fn plain_with(shape: Shape, change: impl Fn(usize, &mut Struct)) -> V
     file
 }
 
-fn header(values: usize, bytes: usize) -> Struct {
-    let values = short(values);
+const DICTIONARY: &[u8; 24] = b"three numbers of 64 bits";
+
+fn dictionary_header(bytes: usize) -> Struct {
+    let of_page = fields([(1, short(bytes / 8)), (2, Value::I32(0))]);
+    let bytes = short(bytes);
+    fields([(1, Value::I32(2)), (2, bytes.clone()), (3, bytes), (7, Value::Struct(of_page))])
+}
+
+fn header(shape: Shape, bytes: usize) -> Struct {
+    let values = short(shape.values);
     let (plain, levels) = (Value::I32(0), Value::I32(3));
     let of_page = fields([(1, values), (2, plain), (3, levels.clone()), (4, levels)]);
     let bytes = short(bytes);
-    fields([(1, Value::I32(0)), (2, bytes.clone()), (3, bytes), (5, Value::Struct(of_page))])
+    let mut header =
+        fields([(1, Value::I32(0)), (2, bytes.clone()), (3, bytes), (5, Value::Struct(of_page))]);
+    if shape.header_bytes > 0 {
+        header.set(100, Value::Binary(vec![b'-'; shape.header_bytes]));
+    }
+    header
 }
 
-fn chunk(shape: Shape, column: usize, start: usize, bytes: usize) -> Struct {
+fn chunk(shape: Shape, column: usize, [start, values_at]: [usize; 2], bytes: usize) -> Struct {
     let path = List::of_binaries([name(column).into_bytes()]);
-    let metadata = fields([
+    let mut metadata = fields([
         (1, Value::I32(2)), // 64-bit integers
         (2, Value::List(List::of_i32([0]))),
         (3, Value::List(path)),
@@ -132,8 +165,11 @@ fn chunk(shape: Shape, column: usize, start: usize, bytes: usize) -> Struct {
         (5, long(shape.pages * shape.values)),
         (6, long(bytes)),
         (7, long(bytes)),
-        (9, long(start)),
+        (9, long(values_at)),
     ]);
+    if shape.has_dictionary {
+        metadata.set(11, long(start));
+    }
     fields([(2, Value::I64(0)), (3, Value::Struct(metadata))])
 }
 
@@ -141,6 +177,69 @@ fn schema(columns: usize) -> Vec<Struct> {
     let root = fields([(4, text("schema")), (5, short(columns))]);
     let leaf = |column| fields([(1, Value::I32(2)), (3, Value::I32(0)), (4, text(&name(column)))]);
     [root].into_iter().chain((0..columns).map(leaf)).collect()
+}
+
+fn pair(key: &str) -> Struct {
+    fields([(1, text(key)), (2, text("its value"))])
+}
+
+/// How a column is ordered, told apart from others by a field that no reader knows.
+fn order(column: usize) -> Struct {
+    fields([(1, Value::Struct(Struct::default())), (100, short(column))])
+}
+
+/// The footer of a plaintext file.
+pub(crate) fn footer(file: &[u8]) -> Struct {
+    let end = file.len() - 8;
+    let length = u32::from_le_bytes(file[end..end + 4].try_into().expect("four bytes"));
+    read_struct(&file[end - length as usize..end]).expect("a footer").0
+}
+
+/// A number of a structure, if it has it.
+fn number(fields: &Struct, id: i16) -> Option<usize> {
+    fields.integer(id).and_then(|number| usize::try_from(number).ok())
+}
+
+/// Whether the pages of a plaintext file are where its footer and its indexes say.
+pub(crate) fn assert_consistent(file: &[u8]) {
+    for group in footer(file).structures(4) {
+        let chunks: Vec<_> = group.structures(1).map(|chunk| of_chunk(file, chunk)).collect();
+        let [bytes, uncompressed] =
+            [1, 2].map(|field| chunks.iter().map(|chunk| chunk[field]).sum::<usize>());
+        assert_eq!(number(group, 2), Some(uncompressed));
+        assert_eq!(number(group, 6).unwrap_or(bytes), bytes);
+        assert_eq!(number(group, 5).unwrap_or(chunks[0][0]), chunks[0][0]);
+    }
+}
+
+/// Where a column starts, its bytes, and those that it has uncompressed, as it says and as its pages are.
+fn of_chunk(file: &[u8], chunk: &Struct) -> [usize; 3] {
+    let metadata = chunk.structure(3).expect("it is not encrypted");
+    let [values_at, bytes] = [9, 7].map(|field| number(metadata, field).expect("it says so"));
+    let dictionary = number(metadata, 11);
+    let start = dictionary.unwrap_or(values_at);
+    let (mut at, mut uncompressed, mut pages) = (start, 0, Vec::new());
+    while at < start + bytes {
+        let (header, header_bytes) = read_struct(&file[at..]).expect("a header");
+        let [of_page, of_text] = [3, 2].map(|field| number(&header, field).expect("it says so"));
+        let is_dictionary = header.integer(1) == Some(2);
+        assert_eq!(is_dictionary, dictionary == Some(at));
+        if !is_dictionary {
+            pages.push((Some(at), Some(header_bytes + of_page)));
+        }
+        uncompressed += header_bytes + of_text;
+        at += header_bytes + of_page;
+    }
+    assert_eq!(at, start + bytes, "the last page ends with the column");
+    assert_eq!(pages[0].0, Some(values_at));
+    if let [Some(at), Some(length)] = [4, 5].map(|field| number(chunk, field)) {
+        let (index, read) = read_struct(&file[at..]).expect("an index");
+        assert_eq!(read, length);
+        let said = index.structures(1).map(|page| (number(page, 1), number(page, 2)));
+        assert_eq!(said.collect::<Vec<_>>(), pages);
+    }
+    assert_eq!(number(metadata, 6), Some(uncompressed));
+    [start, bytes, uncompressed]
 }
 
 /// A key of this number of bytes.
