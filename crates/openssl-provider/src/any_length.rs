@@ -128,10 +128,6 @@ impl EvpCalls for AnyLength {
         }
         Ok(())
     }
-
-    fn iv_bytes(&self) -> usize {
-        self.shared.iv_bytes()
-    }
 }
 
 impl fmt::Debug for AnyLength {

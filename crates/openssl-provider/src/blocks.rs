@@ -157,9 +157,7 @@ impl EvpCalls for Blocks {
             data.write(&self.held[..block])?;
             left -= block;
         }
-        if left > 0 {
-            Self::run(&mut self.shared, data.in_out(left)?)?;
-        }
+        Self::run(&mut self.shared, data.in_out(left)?)?;
         let end = self.held_bytes + data.unread();
         data.read(&mut self.held[self.held_bytes..end]);
         self.held_bytes = end;
@@ -184,9 +182,7 @@ impl EvpCalls for Blocks {
         if !bytes.is_multiple_of(self.shared.block_bytes()) {
             return Err(Reason::FinalBlock);
         }
-        if bytes > 0 {
-            Self::run(&mut self.shared, data.in_out(bytes)?)?;
-        }
+        Self::run(&mut self.shared, data.in_out(bytes)?)?;
         Ok(bytes)
     }
 
@@ -210,10 +206,6 @@ impl EvpCalls for Blocks {
             _ => self.shared.set(name, value)?,
         }
         Ok(())
-    }
-
-    fn iv_bytes(&self) -> usize {
-        self.shared.iv_bytes()
     }
 }
 

@@ -187,6 +187,7 @@ impl EvpCalls for Ccm {
             b"keylen" => Value::Number(self.algorithm.key_bytes as u64),
             b"ivlen" => Value::Number(self.nonce_bytes as u64),
             b"taglen" => Value::Number(self.tag_bytes as u64),
+            b"iv" | b"updated-iv" if size < self.nonce_bytes => return Err(Reason::IvLength),
             b"iv" | b"updated-iv" => Value::Bytes(&self.nonce[..self.nonce_bytes]),
             b"tag" => Value::Bytes(self.made_tag(size)?),
             _ => return Ok(None),
@@ -200,10 +201,6 @@ impl EvpCalls for Ccm {
             b"tlsaad" | b"tlsivfixed" => Err(Reason::Operation),
             _ => Ok(()),
         }
-    }
-
-    fn iv_bytes(&self) -> usize {
-        self.nonce_bytes
     }
 }
 

@@ -114,9 +114,6 @@ pub trait EvpCalls {
     /// # Errors
     /// Any [`Reason`] why it cannot be so.
     fn set(&mut self, name: &[u8], value: Value<'_>) -> Result<(), Reason>;
-
-    /// Bytes of the IV.
-    fn iv_bytes(&self) -> usize;
 }
 
 /// A context of one of the five kinds.

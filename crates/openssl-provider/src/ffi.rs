@@ -23,7 +23,7 @@ use tables::{
 };
 
 use crate::{
-    Algorithm, Context, EvpCalls, EvpMode, LargeCalls, Reason, Transfer,
+    Algorithm, Context, EvpCalls, EvpMode, LargeCalls, Reason, Transfer, Value,
     algorithm::{COUNT, algorithm, for_each_algorithm},
 };
 
@@ -389,7 +389,8 @@ unsafe fn set_all(context: &mut Context, list: *mut Parameter) -> Result<(), Rea
     unsafe {
         for_each(list, |parameter| {
             let parameter = &*parameter;
-            calls.set(parameter.name(), parameter.value(calls.iv_bytes()))
+            let iv_bytes = calls.get(b"ivlen", 0)?.map_or(Ok(0), Value::number)?;
+            calls.set(parameter.name(), parameter.value(iv_bytes))
         })
     }
 }

@@ -14,6 +14,8 @@ use crate::{
 
 /// The longest IV in bytes, as OpenSSL has it.
 const MAX_IV: usize = 128;
+/// The fewest bytes of an IV that is drawn (SP 800-38D, 8.2.2, as OpenSSL has it): shorter ones come again too soon.
+const MIN_DRAWN_IV: usize = 12;
 /// Bytes of a whole tag.
 pub(crate) const TAG: usize = 16;
 
@@ -84,7 +86,9 @@ impl Gcm {
         let key = self.key()?;
         match self.state {
             State::Over => return Err(Reason::Operation),
-            State::NoIv if self.direction == Direction::Decrypt => return Err(Reason::Operation),
+            State::NoIv if self.direction == Direction::Decrypt || self.iv_bytes < MIN_DRAWN_IV => {
+                return Err(Reason::Operation);
+            }
             State::NoIv => {
                 getrandom::fill(self.iv_mut()).map_err(|_| Reason::Operation)?;
                 self.state = State::Ready;
@@ -129,10 +133,11 @@ impl Gcm {
     }
 
     fn set_tag(&mut self, tag: &[u8]) -> Result<(), Reason> {
-        if tag.is_empty() || tag.len() > TAG || self.direction == Direction::Encrypt {
+        let place = self.tag.get_mut(..tag.len()).ok_or(Reason::GetParameter)?;
+        if tag.is_empty() || self.direction == Direction::Encrypt {
             return Err(Reason::Tag);
         }
-        self.tag[..tag.len()].copy_from_slice(tag);
+        place.copy_from_slice(tag);
         self.tag_bytes = Some(tag.len());
         Ok(())
     }
@@ -218,10 +223,11 @@ impl EvpCalls for Gcm {
             b"iv" | b"updated-iv" if matches!(self.state, State::NoIv) => {
                 return Err(Reason::Operation);
             }
+            b"iv" | b"updated-iv" if size < self.iv_bytes => return Err(Reason::IvLength),
             b"iv" | b"updated-iv" => Value::Bytes(self.iv()),
             b"tag" => Value::Bytes(self.made_tag(size)?),
             b"tlsaadpad" => Value::Number(self.records.added() as u64),
-            b"tlsivgen" => Value::Bytes(self.next_iv(size)?),
+            b"tlsivgen" => Value::Unsized(self.next_iv(size)?),
             _ => return Ok(None),
         }))
     }
@@ -236,10 +242,6 @@ impl EvpCalls for Gcm {
             (b"tlsivinv", _) => self.set_explicit_iv(value.bytes()?),
             _ => Ok(()),
         }
-    }
-
-    fn iv_bytes(&self) -> usize {
-        self.iv_bytes
     }
 }
 

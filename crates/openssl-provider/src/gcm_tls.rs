@@ -77,7 +77,7 @@ impl Gcm {
     pub(crate) fn set_fixed_iv(&mut self, fixed: &[u8]) -> Result<(), Reason> {
         let rest = self.iv().len().checked_sub(fixed.len()).filter(|&rest| rest >= EXPLICIT_IV);
         if fixed.len() < FIXED_IV || rest.is_none() {
-            return Err(Reason::IvLength);
+            return Err(Reason::GetParameter); // as OpenSSL has it
         }
         let direction = self.direction;
         let (start, end) = self.iv_mut().split_at_mut(fixed.len());
@@ -93,7 +93,7 @@ impl Gcm {
     /// has the next number.
     pub(crate) fn next_iv(&mut self, size: usize) -> Result<&[u8], Reason> {
         let key = self.key()?;
-        if !self.records.counts_iv {
+        if !self.records.counts_iv || self.iv().len() < EXPLICIT_IV {
             return Err(Reason::Operation);
         }
         self.state = State::Running(Box::new(Message::new(&key, self.iv())?));
@@ -157,5 +157,55 @@ impl Gcm {
     fn begin_counting(&mut self) {
         self.records.counts_iv = true;
         self.state = State::Ready;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ALGORITHMS, EvpCalls, EvpMode, Value};
+
+    fn context() -> Gcm {
+        let algorithm = ALGORITHMS.iter().find(|algorithm| algorithm.mode == EvpMode::Gcm);
+        Gcm::new(algorithm.expect("there is one"))
+    }
+
+    /// Takes a key, and counts records anew.
+    fn start(gcm: &mut Gcm) -> Result<(), Reason> {
+        gcm.init(Direction::Encrypt, Some(&[1; 16]), None)
+    }
+
+    /// Encrypts a record of 5 bytes.
+    fn seal(gcm: &mut Gcm) -> Result<usize, Reason> {
+        let (mut record, mut aad) = ([0; EXPLICIT_IV + 5 + TAG], [0; AAD]);
+        aad[AAD - 1] = EXPLICIT_IV as u8 + 5;
+        gcm.set(b"tlsaad", Value::Bytes(&aad))?;
+        gcm.update(&mut Transfer::in_place(&mut record))
+    }
+
+    #[test]
+    fn a_key_is_refused_when_its_records_have_had_every_iv() {
+        let mut gcm = context();
+        start(&mut gcm).expect("a good key");
+        gcm.set(b"tlsivfixed", Value::Bytes(&[2; FIXED_IV])).expect("a good length");
+        gcm.records.encrypted = u64::MAX - 1;
+        assert_eq!(seal(&mut gcm), Ok(EXPLICIT_IV + 5 + TAG));
+        assert_eq!(seal(&mut gcm), Err(Reason::TooManyRecords));
+        start(&mut gcm).expect("a good key");
+        assert_eq!(seal(&mut gcm), Ok(EXPLICIT_IV + 5 + TAG), "a key starts anew");
+    }
+
+    /// It could not be counted up: two messages would have it.
+    #[test]
+    fn an_iv_that_is_too_short_to_count_is_not_given_out() {
+        let mut gcm = context();
+        start(&mut gcm).expect("a good key");
+        for (bytes, given) in [(7, Err(Reason::Operation)), (8, Ok(true))] {
+            gcm.set(b"ivlen", Value::Number(bytes)).expect("a length of IVs");
+            gcm.set(b"tlsivfixed", Value::Unsized(&[2; 8][..bytes as usize])).expect("its length");
+            assert_eq!(gcm.get(b"tlsivgen", 0).map(|iv| iv.is_some()), given, "{bytes} bytes");
+            let longer = gcm.set(b"tlsivfixed", Value::Bytes(&[2; 9]));
+            assert_eq!(longer, Err(Reason::GetParameter), "OpenSSL writes past its memory here");
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! CTR in pieces: key stream is made ahead for calls that are shorter than a batch of blocks.
 
-use std::fmt;
-
 use lanecrypt::{Counter, cipher::InOutBuf};
 use zeroize::Zeroizing;
 
@@ -115,11 +113,5 @@ impl Keystream {
         if let Some(end) = self.end() {
             end.plus(blocks).fill(&mut self.end[..self.block_bytes]);
         }
-    }
-}
-
-impl fmt::Debug for Keystream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keystream").finish_non_exhaustive()
     }
 }

@@ -108,16 +108,8 @@ impl Reason {
 }
 
 impl From<lanecrypt::Error> for Reason {
-    /// Lengths are checked before, so that what an engine says is of its own.
-    fn from(error: lanecrypt::Error) -> Self {
-        match error {
-            lanecrypt::Error::KeyLength { .. } => Self::KeyLength,
-            lanecrypt::Error::IvLength { .. }
-            | lanecrypt::Error::EmptyIv
-            | lanecrypt::Error::NonceLength { .. } => Self::IvLength,
-            lanecrypt::Error::TagLength { .. } => Self::Tag,
-            lanecrypt::Error::NotAuthentic => Self::NotAuthentic,
-            _ => Self::Operation,
-        }
+    /// Lengths of keys, IVs and tags are checked before: whatever else is refused, OpenSSL says that the operation failed.
+    fn from(_: lanecrypt::Error) -> Self {
+        Self::Operation
     }
 }

@@ -47,7 +47,7 @@ impl Algorithm {
             Direction::BOTH.map(|direction| self.gives(answer, standard, direction) == Ok(true))
                 == [true; 2]
         };
-        answers.map(given).reduce(|all, one| all && one)
+        answers.map(given).min() // false where one answer is not given
     }
 
     /// Whether a context gives an answer: of CFB by bytes and bits, the first of each; of XTS by a standard.

@@ -104,13 +104,8 @@ impl EvpCalls for Xts {
                 Value::Text(b"IEEE") => Standard::Ieee,
                 _ => return Err(Reason::GetParameter),
             };
-            return Ok(());
         }
-        self.shared.set(name, value)
-    }
-
-    fn iv_bytes(&self) -> usize {
-        self.shared.iv_bytes()
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use lanecrypt::{Ccm, Direction, Engine, Gcm, cipher::InOutBuf, modes};
 use lanecrypt_openssl_provider::{
-    ALGORITHMS, Algorithm, Context, EvpCalls, EvpMode, Reason, Transfer, Value,
+    ALGORITHMS, Algorithm, Context, EvpCalls, EvpMode, Key, Reason, Transfer, Value,
 };
 
 /// Numbers that look random and are the same every time.
@@ -202,6 +202,11 @@ fn xts_has_two_standards() {
     }
     let wrong = context.calls().set(b"xts_standard", Value::Text(b"ISO"));
     assert_eq!(wrong, Err(Reason::GetParameter));
+    // Other parameters, and other ciphers, know nothing of standards.
+    assert_eq!(context.calls().set(b"padding", Value::Number(0)), Ok(()));
+    let of_aes = |algorithm: &&Algorithm| algorithm.mode == EvpMode::Xts && !has_two(algorithm);
+    let mut context = Context::new(ALGORITHMS.iter().find(of_aes).expect("it is offered"));
+    assert_eq!(context.calls().set(b"xts_standard", Value::Text(b"ISO")), Ok(()));
 }
 
 /// A call of a context.
@@ -223,6 +228,7 @@ fn calls_of_xts_are_data_units() {
         let is_aes = algorithm.cipher.name == "aes";
         let run = if is_aes { modes::xts } else { modes::xts_gb };
         let mut context = Context::new(algorithm);
+        assert_eq!(context.calls().get(b"num", 4), Ok(Some(Value::Number(0))));
         assert_eq!(unit(&mut context, &[0; 16]), Err(Reason::Operation), "no key");
         context.calls().init(Direction::Encrypt, Some(&key), None).expect("good lengths");
         assert_eq!(unit(&mut context, &[0; 16]), Err(Reason::Operation), "no IV");
@@ -243,8 +249,13 @@ fn calls_of_xts_are_data_units() {
                 let refused = unit(&mut context, &vec![0; length]);
                 assert_eq!(refused, Err(Reason::Operation), "{length} bytes");
             }
-            let refused = unit(&mut context, &vec![0; (16 << 20) + 1]);
+            let mut largest = vec![0; (16 << 20) + 1];
+            let refused = context.calls().update(&mut Transfer::in_place(&mut largest));
             assert_eq!(refused, Err(Reason::DataUnitTooLarge));
+            if is_aes {
+                let most = &mut largest[1..];
+                assert_eq!(context.calls().update(&mut Transfer::in_place(most)), Ok(16 << 20));
+            }
         }
         let same = [data_key, data_key].concat();
         let refused = context.calls().init(Direction::Encrypt, Some(&same), Some(&iv));
@@ -279,6 +290,8 @@ fn ccm_of_a_message_is_ccm() {
             let all = |calls: &mut dyn EvpCalls, data: &mut [u8]| {
                 calls.update(&mut Transfer::in_place(data))
             };
+            let mut longer = [&data[..], b"?"].concat();
+            assert_eq!(all(calls, &mut longer), Err(Reason::Operation), "another length");
             assert_eq!(all(calls, &mut output), Ok(length));
             assert!(output == sealed, "{:?}", algorithm.names);
             assert_eq!(calls.get(b"tag", tag_bytes), Ok(Some(Value::Bytes(&tag))));
@@ -287,15 +300,28 @@ fn ccm_of_a_message_is_ccm() {
             for flip in [0, 1] {
                 tag[tag_bytes - 1] ^= flip;
                 calls.init(Direction::Decrypt, None, Some(&nonce)).expect("good lengths");
-                calls.set(b"tag", Value::Bytes(&tag)).expect("a good length");
                 calls.announce(length).expect("a nonce");
                 calls.associate(&aad).expect("data comes later");
                 let mut output = sealed.clone();
+                // A tag opens one message, and without one none is opened.
+                assert_eq!(all(calls, &mut output), Err(Reason::Operation), "no tag");
+                calls.set(b"tag", Value::Bytes(&tag)).expect("a good length");
+                // The nonce stays where its length does.
+                let other = if nonce_bytes == 7 { 8 } else { 7 };
+                calls.set(b"ivlen", Value::Number(nonce_bytes as u64)).expect("a good length");
                 let opened = all(calls, &mut output);
                 assert_eq!(opened, if flip == 0 { Ok(length) } else { Err(Reason::Operation) });
                 let left = if flip == 0 { &data } else { &sealed };
                 assert!(output == *left, "{:?}", algorithm.names);
+                calls.init(Direction::Decrypt, None, Some(&nonce)).expect("good lengths");
+                calls.set(b"ivlen", Value::Number(other)).expect("a good length");
+                assert_eq!(calls.announce(length), Err(Reason::Operation), "a nonce of its length");
+                calls.set(b"ivlen", Value::Number(nonce_bytes as u64)).expect("a good length");
             }
+            assert_eq!(calls.get(b"iv", nonce_bytes), Ok(Some(Value::Bytes(&nonce))));
+            assert_eq!(calls.get(b"iv", nonce_bytes - 1), Err(Reason::IvLength));
+            assert_eq!(calls.set(b"tlsaad", Value::Bytes(&[0; 13])), Err(Reason::Operation));
+            assert_eq!(calls.set(b"tlsivfixed", Value::Bytes(&[0; 4])), Err(Reason::Operation));
             assert_eq!(calls.set(b"tag", Value::Bytes(&[0; 5])), Err(Reason::TagLength));
             assert_eq!(calls.set(b"ivlen", Value::Number(14)), Err(Reason::IvLength));
         }
@@ -322,6 +348,8 @@ fn what_is_wrong_is_said() {
     let mut odd = Transfer::in_place(&mut data[..33]);
     assert_eq!(calls.cipher(&mut odd), Err(Reason::FinalBlock));
     assert_eq!(calls.associate(b"AAD"), Err(Reason::Operation));
+    assert_eq!([0, 1].map(|bytes| calls.announce(bytes)), [Ok(()), Err(Reason::Argument)]);
+    assert_eq!(calls.get(b"randkey", 16), Ok(None), "keys of DES alone are drawn");
     assert_eq!(calls.set(b"padding", Value::Other), Err(Reason::GetParameter));
     assert_eq!(calls.set(b"tls-mac-size", Value::Number(65)), Err(Reason::GetParameter));
     assert_eq!(calls.set(b"nobody knows", Value::Other), Ok(()));
@@ -330,6 +358,52 @@ fn what_is_wrong_is_said() {
     let calls = stream.calls();
     assert_eq!(calls.set(b"num", Value::Number(8)), Err(Reason::GetParameter));
     assert_eq!(calls.set(b"num", Value::Number(3)), Err(Reason::NoKey));
+    let mut gcm = Context::new(named(c"ARIA-128-GCM:1.2.410.200046.1.1.34"));
+    for (bytes, result) in [(0, Err(Reason::IvLength)), (128, Ok(())), (129, Err(Reason::IvLength))]
+    {
+        assert_eq!(gcm.calls().init(encrypt, None, Some(&vec![0; bytes])), result, "{bytes} bytes");
+    }
+}
+
+/// A program may come back with more room: the message ends as if it had had it at once.
+#[test]
+fn padding_waits_for_room() {
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.mode.is_of_blocks()) {
+        let (key, block) = (vec![1; algorithm.key_bytes], algorithm.block_size());
+        let ends = [&[block][..], &[block - 1, 2 * block]].map(|rooms| {
+            let mut context = Context::new(algorithm);
+            let iv = vec![2; algorithm.iv_bytes()];
+            context.calls().init(Direction::Encrypt, Some(&key), Some(&iv)).expect("good lengths");
+            let ended = rooms.iter().map(|&room| {
+                let mut output = vec![0; room];
+                let mut end = Transfer::out_of_place(&[], &mut output);
+                context.calls().finish(&mut end).map(|written| output[..written].to_vec())
+            });
+            ended.collect::<Vec<_>>()
+        });
+        let [at_once, later] = ends;
+        let end = at_once[0].as_ref().map(Vec::len);
+        assert_eq!(end, Ok(block), "{:?}", algorithm.names);
+        assert_eq!(later, [Err(Reason::OutputTooSmall), at_once[0].clone()]);
+    }
+}
+
+#[test]
+fn texts_do_not_depend_on_the_key() {
+    for algorithm in &ALGORITHMS {
+        let texts = [0x11, 0x95].map(|seed| {
+            let key: Vec<u8> = (seed..).take(algorithm.key_bytes).collect();
+            let mut context = Context::new(algorithm);
+            context.calls().init(Direction::Encrypt, Some(&key), None).expect("a good key");
+            let cipher_key = &key[..key.len() / if algorithm.mode == EvpMode::Xts { 2 } else { 1 }];
+            let key = Key::new(algorithm, cipher_key).expect("a good key");
+            (format!("{context:?}"), format!("{key:?}"))
+        });
+        assert_eq!(texts[0], texts[1]);
+        let (context, key) = &texts[0];
+        assert!(context.contains(&format!("{:?}", algorithm.names)), "{context}");
+        assert!(key.contains("large: Large"), "{key}");
+    }
 }
 
 #[test]

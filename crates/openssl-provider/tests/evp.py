@@ -4,6 +4,7 @@ Every test compares with OpenSSL's own providers, call by call.
 """
 
 import ctypes
+import itertools
 import random
 import sys
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_ulong, c_void_p
@@ -52,6 +53,22 @@ update = declare("EVP_CipherUpdate", c_int, c_void_p, c_void_p, c_void_p, c_void
 final = declare("EVP_CipherFinal_ex", c_int, c_void_p, c_void_p, c_void_p)
 whole = declare("EVP_Cipher", c_int, c_void_p, c_void_p, c_void_p, c_uint)
 get_error = declare("ERR_get_error", c_ulong)
+
+
+class Parameter(ctypes.Structure):
+    """`OSSL_PARAM`."""
+
+    _fields_ = [("key", c_char_p), ("kind", c_uint), ("data", c_void_p), ("size", c_size_t), ("returned", c_size_t)]
+
+
+OCTETS, UNANSWERED = 5, c_size_t(-1).value
+# What is drawn or used up when it is asked for, and what libssl asks of suites that are not offered.
+NOT_ASKED = (b"tag", b"tlsivgen", b"randkey", b"tls-mac", b"tlsaadpad")
+gettable = declare("EVP_CIPHER_gettable_params", ctypes.POINTER(Parameter), c_void_p)
+ctx_gettable = declare("EVP_CIPHER_CTX_gettable_params", ctypes.POINTER(Parameter), c_void_p)
+get_params = declare("EVP_CIPHER_get_params", c_int, c_void_p, c_void_p)
+ctx_get = declare("EVP_CIPHER_CTX_get_params", c_int, c_void_p, c_void_p)
+ctx_iv_length = declare("EVP_CIPHER_CTX_get_iv_length", c_int, c_void_p)
 
 ECB, CBC, CFB, OFB, CTR, GCM, CCM, XTS = 1, 2, 3, 4, 5, 6, 7, 0x10001
 IVLEN, GET_TAG, SET_TAG, FIXED_IV, IV_GEN, AAD = 0x9, 0x10, 0x11, 0x12, 0x13, 0x16
@@ -124,6 +141,12 @@ class Context:
         self.state()
         return result
 
+    def nothing(self):
+        """A call without any data, which may come without an address."""
+        output, written = ctypes.create_string_buffer(64), c_int(-1)
+        done = update(self.pointer, output, byref(written), None, 0)
+        self.note("nothing", done, written.value if done else 0)
+
     def associate(self, data):
         written = c_int(-1)
         source = ctypes.create_string_buffer(bytes(data))
@@ -144,6 +167,13 @@ class Context:
             self.note("ivs", *done, now.raw, before.raw)
         if get_mode(self.cipher.pointer) != GCM:
             self.note("num", get_num(self.pointer))
+
+    def ctrl(self, what, length, place=None):
+        """A command, with what is in its place then."""
+        place = ctypes.create_string_buffer(place or b"", 160)
+        done = ctx_ctrl(self.pointer, what, length, place)
+        self.note("ctrl", what, length, done, place.raw[:length] if done else b"")
+        return place.raw
 
     def copy(self):
         other = Context(self.cipher)
@@ -274,6 +304,49 @@ def test_large():
         same(*contexts, ours.name)
 
 
+def answers(listed, asked, pointer, iv_bytes):
+    """Every parameter that can be asked for, with what is said of it: whether, its length, its value."""
+    found = {}
+    for known in itertools.takewhile(lambda known: known.key, listed(pointer)):
+        if known.key in NOT_ASKED:
+            continue
+        room = iv_bytes if known.kind == OCTETS else known.size
+        place = ctypes.create_string_buffer(room + 8)
+        end = Parameter()
+        one = Parameter(known.key, known.kind, ctypes.addressof(place), room, UNANSWERED)
+        both = (Parameter * 2)(one, end)
+        done = asked(pointer, both)
+        found[known.key] = (known.kind, known.size, done, both[0].returned, place.raw[:room])
+    errors()
+    return found
+
+
+def test_parameters():
+    """What a program can ask of a cipher and of a context, before, amid and after data."""
+    for ours, theirs in all_pairs():
+        if not theirs:
+            continue
+        key, iv = bytes_of(key_length(ours.pointer)), bytes_of(iv_length(ours.pointer))
+        asked = []
+        for cipher in (ours, theirs):
+            context, data = Context(cipher), b"some bytes more than a block"
+            ask = lambda: answers(ctx_gettable, ctx_get, context.pointer, ctx_iv_length(context.pointer))
+            found = [answers(gettable, get_params, cipher.pointer, 0)]
+            assert init(context.pointer, cipher.pointer, key, None, 1, None)
+            found.append(ask())
+            assert init(context.pointer, None, None, iv[: ctx_iv_length(context.pointer)], 1, None)
+            found.append(ask())
+            set_padding(context.pointer, 0)
+            if get_mode(cipher.pointer) != CCM:
+                context.update(data)
+                found.append(ask())
+            set_num(context.pointer, 5)
+            found.append(ask())
+            asked.append(found)
+        for step, (mine, others) in enumerate(zip(*asked)):
+            assert mine == others, (ours.name, step, mine, others)
+
+
 def test_padding():
     """Padding that is wrong, and ends that are not whole, are refused with the same codes."""
     for ours, theirs in pairs():
@@ -336,7 +409,12 @@ def test_again():
         mode = get_mode(ours.pointer)
         for context in contexts:
             context.init(1, key, None)
+            if mode != GCM:  # which draws an IV
+                context.update(data)
+                context.init(1, None, None)
+                context.update(data)
             context.init(1, None, iv)
+            context.nothing()
             context.update(data)
             if mode != GCM:
                 context.init(1, None, None)
@@ -471,7 +549,8 @@ def gcm_run(cipher, encrypts, key, iv, aad, data, cut, tag=None):
     context = Context(cipher)
     assert init(context.pointer, cipher.pointer, None, None, encrypts, None)
     context.note("ivlen", ctx_ctrl(context.pointer, IVLEN, len(iv), None))
-    context.init(encrypts, key, iv)
+    # Without the cipher, which would bring the usual length back.
+    context.note("init", init(context.pointer, None, key, iv, encrypts, None))
     if tag is not None:
         context.note("tag", ctx_ctrl(context.pointer, SET_TAG, len(tag), tag))
     for i in range(0, len(aad), cut):
@@ -513,6 +592,67 @@ def test_gcm():
                 by_definition(ours.name, key, iv, aad, data, sealed, tag)
 
 
+def test_gcm_in_disorder():
+    """IVs and tags that are missing, too short or long, too early or late, are taken or refused as OpenSSL's own do."""
+    for ours, theirs in gcm_all():
+        if not theirs:
+            continue
+        key, data = bytes_of(key_length(ours.pointer)), bytes_of(50)
+        iv, tag = bytes_of(128), bytes_of(16)
+        contexts = [Context(ours), Context(theirs)]
+        for context in contexts:
+            assert init(context.pointer, context.cipher.pointer, key, None, 1, None)
+            for length in (-1, 0, 129, 11):
+                context.ctrl(IVLEN, length)
+            # An IV that is drawn has 12 bytes or more.
+            context.note("drawn", update(context.pointer, tag, byref(c_int()), data, 16))
+            for length in (1, 12, 128):
+                context.ctrl(IVLEN, length)
+                context.init(1, None, iv)
+                context.ctrl(GET_TAG, 16)
+                context.update(data)
+                context.ctrl(SET_TAG, 16, tag)
+                context.ctrl(IVLEN, length)
+                context.update(data)
+                context.final()
+                for size in (0, 1, 16, 17):
+                    context.ctrl(GET_TAG, size)
+                context.init(1, None, iv)
+                # An IV of another length is none.
+                context.ctrl(IVLEN, 16)
+                context.update(data)
+            context.ctrl(IVLEN, 12)
+            made = b""
+            for direction in (1, 0):
+                context.init(direction, None, iv)
+                text = context.update(data if direction else text)
+                for size in (0, 17, 16):
+                    context.ctrl(GET_TAG if direction else SET_TAG, size, made)
+                context.final()
+                made = context.ctrl(GET_TAG, 16)
+            assert init(context.pointer, context.cipher.pointer, key, None, 0, None)
+            context.note("no IV", update(context.pointer, tag, byref(c_int()), data, 16))
+        same(*contexts, ours.name)
+
+
+def test_gcm_draws_ivs():
+    """An encryption without an IV draws one, which the other opens."""
+    for ours, theirs in gcm_all():
+        key, data, ivs = bytes_of(key_length(ours.pointer)), bytes_of(20), set()
+        for sealer, opener in [(ours, theirs or ours), (theirs or ours, ours), (ours, ours)]:
+            context, iv = Context(sealer), ctypes.create_string_buffer(12)
+            context.init(1, key)
+            assert not original_iv(context.pointer, iv, 12)
+            sealed = context.update(data)
+            context.final()
+            tag = context.ctrl(GET_TAG, 16)[:16]
+            assert original_iv(context.pointer, iv, 12)
+            ivs.add(iv.raw)
+            opened = gcm_run(opener, 0, key, iv.raw, b"", sealed, 20, tag)[0]
+            assert [entry[:3] for entry in opened.log][-1] == ("final", 1, b""), ours.name
+        assert len(ivs) == 3, ivs
+
+
 def by_definition(name, key, iv, aad, data, sealed, tag):
     """CTR and the hash by OpenSSL's ECB and CTR, where it has no GCM of this cipher, or by ours, where it has none of it."""
 
@@ -551,7 +691,8 @@ def ccm_run(cipher, encrypts, key, iv, aad, data, tag, announced=True, is_whole=
     text = output.raw[: len(data)] if done > 0 else b""
     context.note("data", done, text)
     if done > 0:
-        context.note("end", final(context.pointer, output, byref(written)))
+        context.note("end", final(context.pointer, output, byref(written)), written.value)
+    context.note("parameters", answers(ctx_gettable, ctx_get, context.pointer, ctx_iv_length(context.pointer)))
     made = ctypes.create_string_buffer(16)
     if encrypts:
         # Where a tag or its length was refused, one of the usual length is made.
@@ -626,6 +767,40 @@ def test_gcm_records():
             assert ctx_ctrl(context.pointer, IV_GEN, 8, given) == 1
             expected = int.from_bytes(iv[4:], "big") + step & (1 << 64) - 1
             assert given.raw == expected.to_bytes(8, "big")
+
+
+def test_gcm_fixed_ivs():
+    """Both parts of an IV have a length; an encryption draws the second, a decryption is told it, each in its order."""
+    for ours, theirs in gcm_all():
+        key, fixed, data = bytes_of(key_length(ours.pointer)), bytes_of(20), bytes_of(30)
+        drawn = set()
+        for direction, iv_bytes in [(1, 12), (1, 12), (0, 12), (1, 11), (1, 20), (0, 20)]:
+            contexts = [Context(ours), Context(theirs or ours)]
+            for context in contexts:
+                # Without codes, of which OpenSSL has none here.
+                done = lambda *command: context.note(command[0], ctx_ctrl(context.pointer, *command), errors() * 0)
+                assert init(context.pointer, context.cipher.pointer, key, None, direction, None)
+                context.ctrl(IVLEN, iv_bytes)
+                given = ctypes.create_string_buffer(20)
+                done(IV_GEN, -1, given)
+                done(SET_IV_INV, 8, fixed)
+                for length in (0, 3, iv_bytes, iv_bytes - 7, iv_bytes - 8):
+                    context.ctrl(FIXED_IV, length, fixed)
+                done(IV_GEN, -1, given)
+                context.note("fixed", given.raw[: iv_bytes - 8])
+                end = given.raw[iv_bytes - 8 : iv_bytes]
+                if direction and iv_bytes > 11:
+                    drawn.add(end)
+                    done(SET_IV_INV, 8, end)
+                    done(IV_GEN, 8, given)
+                    following = int.from_bytes(end, "big") + 1 & (1 << 64) - 1
+                    context.note("counted", given.raw[:8] == following.to_bytes(8, "big"))
+                elif not direction:
+                    context.note("not drawn", end)
+                    done(SET_IV_INV, 8, fixed)
+                    context.update(data)
+            same(*contexts, (ours.name, direction, iv_bytes))
+        assert len(drawn) == 6, drawn
 
 
 # What OpenSSL has not: a cipher, and a vector of its standard.
@@ -719,12 +894,16 @@ def test_processes():
     context = Context(ours)
     context.init(1, bytes(16), bytes(16))
     expected = context.update(data)
-    child = os.fork()
-    if child == 0:
-        signal.alarm(60)  # where it waits for threads that it does not have
-        context.init(1, None, bytes(16))
-        os._exit(0 if context.update(data) == expected else 1)
-    assert os.waitpid(child, 0)[1] == 0
+
+    def child_runs(after):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)  # where it waits for threads that it does not have
+            context.init(1, None, bytes(16))
+            os._exit(0 if context.update(data) == expected and after() else 1)
+        return os.waitpid(child, 0)[1] == 0
+
+    assert child_runs(lambda: child_runs(lambda: True)), "a child, and a child of its own"
     for _ in range(5):
         assert unload(LANECRYPT[0])
         LANECRYPT[0] = load(None, b"lanecrypt")

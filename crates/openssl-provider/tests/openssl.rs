@@ -11,6 +11,7 @@ use std::{
 };
 
 use lanecrypt_judges::{Judge, Test, program, python, trials};
+use lanecrypt_openssl_provider::Reason;
 use libtest_mimic::{Arguments, Failed};
 
 const OPENSSL: Judge = program("openssl");
@@ -29,10 +30,11 @@ macro_rules! evp {
 fn main() {
     let arguments = Arguments::from_args();
     let mut all = evp!("names" "pieces" "large" "padding" "copies" "again" "bits" "overlaps"
-        "overlaps_of_bits" "gcm" "gcm_records" "ccm" "ciphers_of_ours_alone" "choice" "keys"
-        "processes")
+        "overlaps_of_bits" "parameters" "gcm" "gcm_in_disorder" "gcm_draws_ivs" "gcm_records"
+        "gcm_fixed_ivs" "ccm" "ciphers_of_ours_alone" "choice" "keys" "processes")
     .to_vec();
     all.push(("enc_both_ways", &[OPENSSL], enc_both_ways));
+    all.push(("codes_have_the_texts_of_openssl", &[OPENSSL], texts_of_codes));
     all.push(("backend_by_configuration", &[OPENSSL], backend_by_configuration));
     all.push(("cms_both_ways", &[OPENSSL], cms_both_ways));
     all.push(("tls_both_ways", &[OPENSSL], tls_both_ways));
@@ -109,6 +111,43 @@ fn enc_both_ways() -> Result<(), Failed> {
             if fs::read(modules.path().join("opened"))? != data {
                 return Err(format!("{cipher}: sealed by {sealer}, opened otherwise").into());
             }
+        }
+    }
+    Ok(())
+}
+
+/// What OpenSSL says where a code comes; of a wrong tag there is none.
+const TEXTS: &[(Reason, &str)] = &[
+    (Reason::NoKey, "no key set"),
+    (Reason::KeyLength, "invalid key length"),
+    (Reason::IvLength, "invalid iv length"),
+    (Reason::OutputTooSmall, "output buffer too small"),
+    (Reason::Operation, "cipher operation failed"),
+    (Reason::FinalBlock, "wrong final block length"),
+    (Reason::BadDecrypt, "bad decrypt"),
+    (Reason::Tag, "invalid tag"),
+    (Reason::TagLength, "invalid tag length"),
+    (Reason::TagNotSet, "tag not set"),
+    (Reason::TagNotNeeded, "tag not needed"),
+    (Reason::GetParameter, "failed to get parameter"),
+    (Reason::SetParameter, "failed to set parameter"),
+    (Reason::Data, "invalid data"),
+    (Reason::DataUnitTooLarge, "xts data unit is too large"),
+    (Reason::DuplicatedKeys, "xts duplicated keys"),
+    (Reason::TooManyRecords, "too many records"),
+    (Reason::SelfTest, "self test kat failure"),
+    (Reason::Memory, "malloc failure"),
+    (Reason::Argument, "passed invalid argument"),
+    (Reason::Internal, "internal error"),
+];
+
+fn texts_of_codes() -> Result<(), Failed> {
+    for (reason, text) in TEXTS {
+        let code = reason.code().ok_or("a code")?;
+        let output = checked(OPENSSL.command()?.args(["errstr", &format!("{code:x}")]))?.stdout;
+        let said = String::from_utf8(output)?;
+        if !said.trim_end().ends_with(&format!(":Provider routines::{text}")) {
+            return Err(format!("{reason:?}: {said}").into());
         }
     }
     Ok(())

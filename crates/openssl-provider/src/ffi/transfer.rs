@@ -185,3 +185,26 @@ impl fmt::Debug for Transfer<'_> {
         write!(f, "Transfer {{ unread: {unread}, room: {room}, .. }}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a fault here would allow: accesses past the caller's memory.
+    #[test]
+    fn no_more_is_read_or_written_than_there_is() {
+        let mut output = [0; 8];
+        let mut data = Transfer::out_of_place(&[1, 2, 3, 4], &mut output);
+        assert_eq!(data.in_out(5).err(), Some(Reason::Argument), "more than the input");
+        assert_eq!(data.record(0).err(), Some(Reason::Argument), "not in place");
+        assert_eq!(format!("{data:?}"), "Transfer { unread: 4, room: 8, .. }");
+        data.write(&[5; 6]).expect("there is room");
+        assert_eq!(data.room(), 2);
+        assert_eq!(data.write(&[5; 3]), Err(Reason::OutputTooSmall));
+        assert_eq!(data.in_out(3).err(), Some(Reason::OutputTooSmall));
+        data.write(&[6; 2]).expect("there is room");
+        assert_eq!(output, [5, 5, 5, 5, 5, 5, 6, 6]);
+        let mut record = [1; 4];
+        assert_eq!(Transfer::in_place(&mut record).record(1).err(), Some(Reason::Argument));
+    }
+}
