@@ -365,6 +365,22 @@ fn what_is_wrong_is_said() {
     }
 }
 
+/// A program that gives no IV gets one that is drawn, which must be long enough not to come again.
+#[test]
+fn an_iv_that_is_too_short_is_not_drawn() {
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.mode == EvpMode::Gcm) {
+        for (bytes, result) in [(11, Err(Reason::Operation)), (12, Ok(5)), (16, Ok(5))] {
+            let mut context = Context::new(algorithm);
+            let calls = context.calls();
+            let key = vec![1; algorithm.key_bytes];
+            calls.init(Direction::Encrypt, Some(&key), None).expect("a good key");
+            calls.set(b"ivlen", Value::Number(bytes)).expect("a length of IVs");
+            let done = calls.update(&mut Transfer::in_place(&mut [0; 5]));
+            assert_eq!(done, result, "{bytes} bytes, {:?}", algorithm.names);
+        }
+    }
+}
+
 /// A program may come back with more room: the message ends as if it had had it at once.
 #[test]
 fn padding_waits_for_room() {
