@@ -114,8 +114,7 @@ impl<S: Storage> Disk<S> {
     /// # Errors
     /// [`Error::OutOfBounds`] before anything is read; the storage's. The buffer is unspecified then.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
-        let Some(sectors) = self.sectors_of(offset, buffer.len())? else { return Ok(()) };
-        let _held = self.claims.hold(Access::Read, sectors);
+        let _held = self.claims.hold(Access::Read, self.sectors_of(offset, buffer.len())?);
         let (head, whole) = self.parts(offset, buffer.len());
         let (head, rest) = buffer.split_at_mut(head);
         let (whole, tail) = rest.split_at_mut(whole);
@@ -132,8 +131,7 @@ impl<S: Storage> Disk<S> {
     /// [`Error::OutOfBounds`] before anything is written; the storage's. What the range holds is
     /// unspecified then.
     pub fn write_at(&self, data: &[u8], offset: u64) -> Result<(), Error> {
-        let Some(sectors) = self.sectors_of(offset, data.len())? else { return Ok(()) };
-        let _held = self.claims.hold(Access::Write, sectors);
+        let _held = self.claims.hold(Access::Write, self.sectors_of(offset, data.len())?);
         let (head, whole) = self.parts(offset, data.len());
         let (head, rest) = data.split_at(head);
         let (whole, tail) = rest.split_at(whole);
@@ -152,14 +150,14 @@ impl<S: Storage> Disk<S> {
         self.storage.sync().map_err(Error::storage("sync"))
     }
 
-    /// The numbers of the sectors of a request; `None` where it is empty.
-    fn sectors_of(&self, offset: u64, bytes: usize) -> Result<Option<Range<u64>>, Error> {
+    /// The numbers of the sectors of a request.
+    fn sectors_of(&self, offset: u64, bytes: usize) -> Result<Range<u64>, Error> {
         let end = u128::from(offset) + bytes as u128;
         if end > u128::from(self.bytes) {
             return Err(Error::OutOfBounds { offset, end, disk: self.bytes });
         }
         let sector = self.sector_bytes() as u64;
-        Ok((bytes > 0).then(|| offset / sector..(end as u64).div_ceil(sector)))
+        Ok(offset / sector..(end as u64).div_ceil(sector))
     }
 
     /// Bytes of a request before its first whole sector, and bytes of whole sectors.

@@ -1,6 +1,6 @@
 //! The metadata of LUKS2, JSON (on-disk format 1.1.4, section 3).
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use argon2::Algorithm;
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -224,7 +224,7 @@ fn slots(
         .iter()
         .filter(|(name, slot)| names.contains(name) && is_ours(slot) && priority(slot) > 0)
         .collect();
-    slots.sort_by_key(|&(name, slot)| (u64::MAX - priority(slot), name.len(), name));
+    slots.sort_by_key(|&(name, slot)| (Reverse(priority(slot)), name.len(), name));
     slots.into_iter().map(|(name, slot)| key_slot(name, slot, digest)).collect()
 }
 

@@ -2,7 +2,9 @@
 
 mod support;
 
-use lanecrypt_luks::{DerivationLimits, Disk, Error, Header};
+use std::{fs::File, io::Write};
+
+use lanecrypt_luks::{DerivationLimits, Disk, Error, Header, Storage};
 use support::{
     AES, HEADER, Kind, LIMITS, Memory, PASSPHRASE, PAYLOAD, Random, SLOT, binary_header,
 };
@@ -33,22 +35,40 @@ fn metadata_fault(from: &str, to: &str) -> String {
 
 #[test]
 fn every_cipher_opens_and_is_written() {
-    let ciphers = [("aes", 32), ("aes", 64), ("aria", 32), ("aria", 64)];
-    let camellias = [("camellia", 32), ("camellia", 48), ("camellia", 64)];
-    for (cipher, key_bytes) in ciphers.into_iter().chain(camellias) {
+    for (mode, cipher, key_bytes) in [
+        ("xts-plain64", "aes", 32),
+        ("xts-plain64", "aes", 64),
+        ("xts-plain64", "aria", 32),
+        ("xts-plain64", "aria", 64),
+        ("xts-plain64", "camellia", 32),
+        ("xts-plain64", "camellia", 48),
+        ("xts-plain64", "camellia", 64),
+        ("cbc-plain64", "aes", 32),
+        ("cbc-plain64", "camellia", 24),
+        ("cbc-essiv:sha256", "aes", 16),
+        ("cbc-essiv:sha256", "aes", 32),
+        ("cbc-essiv:sha256", "aria", 16),
+        ("cbc-essiv:sha256", "camellia", 24),
+    ] {
         for sector in [512, 1024, 2048, 4096] {
             for first_tweak in [0, 0xffff_ffff, u64::MAX - 1000] {
-                let kind = Kind { cipher, key_bytes, sector, first_tweak };
+                let kind = Kind { cipher, mode, key_bytes, sector, first_tweak, ..AES };
                 let plain = Random(key_bytes as u64).bytes(DISK);
-                let mut containers = vec![kind.luks2(&plain)];
                 if sector == 512 && first_tweak == 0 {
-                    containers.push(kind.luks1(&plain));
+                    check(kind, kind.luks1(&plain), plain.clone());
                 }
-                for container in containers {
-                    check(kind, container, plain.clone());
-                }
+                check(kind, kind.luks2(&plain), plain);
             }
         }
+    }
+}
+
+#[test]
+fn every_hash_opens() {
+    for hash in ["sha1", "sha256", "sha512"] {
+        let (kind, plain) = (Kind { hash, ..AES }, Random(1).bytes(DISK));
+        check(kind, kind.luks1(&plain), plain.clone());
+        check(kind, kind.luks2(&plain), plain);
     }
 }
 
@@ -76,6 +96,10 @@ fn the_newer_of_two_valid_headers_is_taken() {
     let newest = AES.metadata().replace("dynamic", "2048");
     container[..HEADER].copy_from_slice(&binary_header(0, 10, newest.as_bytes()));
     assert_eq!(open(container.clone()).expect("it opens").bytes(), 2048);
+    // Of two that are as new, it is the first.
+    let mut same = container.clone();
+    same[..HEADER].copy_from_slice(&binary_header(0, 9, newest.as_bytes()));
+    assert_eq!(open(same).expect("it opens").bytes(), 2048);
     // It is damaged; then its magic is gone.
     for at in [4100, 0] {
         container[at] ^= 1;
@@ -87,7 +111,7 @@ fn the_newer_of_two_valid_headers_is_taken() {
 
 #[test]
 fn headers_describe_themselves() {
-    let kind = Kind { cipher: "camellia", key_bytes: 32, sector: 4096, first_tweak: 0 };
+    let kind = Kind { cipher: "camellia", key_bytes: 32, sector: 4096, ..AES };
     let header = Header::read(&Memory::new(kind.luks2(&[]))).expect("a header");
     assert_eq!((header.version(), header.cipher(), header.sector_bytes()), {
         (2, "camellia-xts-plain64", 4096)
@@ -115,6 +139,7 @@ fn a_detached_header_opens_what_lies_elsewhere() {
     let metadata = AES.metadata().replace(&format!("\"{PAYLOAD}\""), "\"0\"");
     let mut header = AES.luks2(&[]);
     header[..HEADER].copy_from_slice(&binary_header(0, 8, metadata.as_bytes()));
+    header.truncate(SLOT + 512); // it may end with its key slot
     let payload = Memory::new(AES.encrypted(&plain));
     let disk = Disk::open_detached(&Memory::new(header), payload, PASSPHRASE, &LIMITS);
     let mut read = vec![0; DISK];
@@ -178,6 +203,16 @@ fn what_is_not_supported_is_named() {
         ("\"iv_tweak\":\"0\"", "\"iv_tweak\":\"0\",\"integrity\":{\"type\":\"none\"}", "integrity"),
         ("\"stripes\":4", "\"stripes\":0", "no sensible lengths"),
         ("\"segments\":[\"0\"]", "\"segments\":[\"1\"]", "the disk's key has no digest"),
+        (
+            "\"type\":\"crypt\"",
+            "\"type\":\"crypt\",\"flags\":[\"backup-final\"]",
+            "there is no segment",
+        ),
+        (
+            "\"segments\":{",
+            "\"segments\":{\"1\":{\"type\":\"linear\",\"offset\":\"0\",\"size\":\"512\"},",
+            "number of segments \"2\" is not supported; supported is one",
+        ),
     ] {
         let said = metadata_fault(from, to);
         assert!(said.contains(expected), "{to}: {said:?}");
@@ -290,30 +325,57 @@ fn a_container_of_odd_length_ends_with_its_last_whole_sector() {
 
 #[test]
 fn slots_that_are_to_be_ignored_are() {
-    let said = metadata_fault("\"type\":\"luks2\",", "\"type\":\"luks2\",\"priority\":0,");
-    assert!(said.starts_with("none of the 0 key slots"), "{said}");
+    for (from, to) in [
+        ("\"type\":\"luks2\",", "\"type\":\"luks2\",\"priority\":0,"),
+        ("\"type\":\"luks2\",", "\"type\":\"reencrypt\","),
+        ("\"keyslots\":[\"3\"]", "\"keyslots\":[]"), // it has the key of another disk
+    ] {
+        let said = metadata_fault(from, to);
+        assert!(said.starts_with("none of the 0 key slots"), "{to}: {said}");
+    }
     assert_eq!(metadata_fault("\"type\":\"luks2\",", "\"type\":\"luks2\",\"priority\":2,"), "");
 }
 
 #[test]
 fn what_is_cut_short_is_refused() {
     for container in [AES.luks1(&[3; 512]), AES.luks2(&[3; 512])] {
-        for bytes in [0, 1, 7, 8, 591, 4095, SLOT - 1, SLOT + 255, PAYLOAD - 1] {
-            let opened = open(container[..bytes].to_vec());
-            let error = opened.expect_err("it is cut short");
-            let is_whole = |error: &Error| {
-                !matches!(error, Error::Truncated { .. } | Error::NotLuks | Error::Damaged(_))
-            };
-            assert!(!is_whole(&error), "{bytes}: {error}");
+        let error = |bytes: usize| open(container[..bytes].to_vec()).expect_err("it is cut short");
+        for bytes in [0, 1, 7] {
+            assert!(matches!(error(bytes), Error::NotLuks), "{bytes}: {}", error(bytes));
+        }
+        for bytes in [8, 591, 4095, SLOT - 1, SLOT + 255, PAYLOAD - 1] {
+            assert!(matches!(error(bytes), Error::Truncated { .. }), "{bytes}: {}", error(bytes));
         }
     }
 }
 
 #[test]
+fn a_file_is_a_storage() {
+    let mut file = tempfile::tempfile().expect("a file");
+    file.write_all(&AES.luks2(&[7; 1024])).expect("it is written");
+    let second = file.try_clone().expect("the same file");
+    let open = |file| Disk::open(file, PASSPHRASE, &LIMITS).expect("it opens");
+    let disk = open(file);
+    assert_eq!(disk.bytes(), 1024);
+    disk.write_at(&[8; 600], 0).expect("it writes");
+    disk.sync().expect("it syncs");
+    let mut read = [0; 1024];
+    open(second).read_at(&mut read, 0).expect("it reads");
+    assert_eq!((&read[..600], &read[600..]), (&[8; 600][..], &[7; 424][..]));
+    // No device of the kernel's own can be synced.
+    let null = File::open("/dev/null").expect("it is there");
+    assert!(Storage::sync(&null).is_err());
+}
+
+#[test]
 fn no_text_has_a_secret() {
-    let disk = open(AES.luks2(&[0; 512])).expect("it opens");
-    let header = Header::read(disk.storage()).expect("a header");
-    for text in [format!("{disk:?}"), format!("{header:?}")] {
+    for kind in [AES, Kind { mode: "cbc-essiv:sha256", key_bytes: 32, ..AES }] {
+        let disk = open(kind.luks2(&[0; 512])).expect("it opens");
+        assert_eq!(
+            format!("{disk:?}"),
+            "Disk { bytes: 512, sectors: Sectors { bytes: 512, .. }, .. }"
+        );
+        let text = format!("{:?}", Header::read(disk.storage()).expect("a header"));
         assert!(!text.contains("5, 16, 27"), "{text}");
     }
 }

@@ -1,15 +1,20 @@
 //! The types of modes against RustCrypto's, over the same ciphers: pieces, padding, seeks, states.
 
+mod fails;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cipher::{
     BlockModeDecrypt, BlockModeEncrypt, InOutBuf, IvState, KeyInit, KeyIvInit, StreamCipher,
-    StreamCipherSeek, block_padding::Pkcs7,
+    StreamCipherSeek, block_padding::Pkcs7, common::SetIvState,
 };
+use fails::Fails;
 use lanecrypt_aes::Aes192;
 use lanecrypt_core::Direction;
 use lanecrypt_des::TdesEde3;
-use lanecrypt_modes::{Ctr, Ofb, Xts, cbc, cfb, get_tweak_default, xts_halves_are_equal};
+use lanecrypt_modes::{
+    Ctr, Ofb, Xts, cbc, cfb, ctr::Ctr128BE, get_tweak_default, xts_halves_are_equal,
+};
 use proptest::{collection::vec, prelude::*};
 
 fn message() -> impl Strategy<Value = Vec<u8>> {
@@ -221,4 +226,39 @@ fn panics_below_a_block(call: impl Fn(&mut [u8])) {
 #[should_panic(expected = "16 bytes used of a block of 16")]
 fn states_are_within_a_block() {
     let _ = cfb::BufEncryptor::from_state(Aes192::new(&[1; 24].into()), &[2; 16].into(), 16);
+}
+
+#[test]
+fn a_stream_begins_anew_at_another_iv() {
+    let of = |iv: u8| Ctr128BE::<Aes192>::new(&[1; 24].into(), &[iv; 16].into());
+    let (mut found, mut expected) = ([7; 40], [7; 40]);
+    let mut stream = of(2);
+    stream.apply_keystream(&mut [0; 21]); // up to the middle of a block
+    stream.set_iv(&[3; 16].into());
+    stream.apply_keystream(&mut found);
+    of(3).apply_keystream(&mut expected);
+    assert_eq!(found, expected);
+}
+
+/// The traits of RustCrypto have no errors: data is not taken for encrypted where the engine failed.
+#[test]
+fn an_engine_that_fails_panics() {
+    #[track_caller]
+    fn panics(mode: &str, call: impl FnOnce(&mut [u8])) {
+        fails::fail_after(0);
+        let result = catch_unwind(AssertUnwindSafe(|| call(&mut [7; 48])));
+        fails::fail_after(usize::MAX);
+        let panic = result.expect_err("it panics").downcast::<String>().expect("a text");
+        assert!(panic.starts_with(mode), "{panic}");
+    }
+    let (key, iv) = (&[1; 16].into(), &[2; 16].into());
+    panics("CFB: ", |data| cfb::Encryptor::<Fails>::new(key, iv).encrypt(data));
+    panics("CFB: ", |data| cfb::Decryptor::<Fails>::new(key, iv).decrypt(data));
+    panics("CBC: ", |_| {
+        cbc::Encryptor::<Fails>::new(key, iv).encrypt_block(&mut [7; 16].into());
+    });
+    panics("OFB: ", |data| Ofb::<Fails>::new(key, iv).apply_keystream(data));
+    panics("CTR: ", |data| Ctr128BE::<Fails>::new(key, iv).apply_keystream(data));
+    let mut pieces = cfb::BufEncryptor::<Fails>::new(key, iv);
+    panics("CFB: ", |data| pieces.encrypt(data));
 }

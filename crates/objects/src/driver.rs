@@ -146,7 +146,7 @@ fn is_of(plan: &Plan, log: &Path, keyset: &Keyset, order: &Order<'_>) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, io::Write};
+    use std::{fs, io::Write, path::PathBuf};
 
     use lanecrypt_tink::Template;
 
@@ -171,6 +171,27 @@ mod tests {
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
         assert!(left.len() == 1 && left[0].file_name() == "plain", "{left:?}");
         plan.discard(&stores).expect("what is gone is no error");
+    }
+
+    /// The log is what the job is found by: it stays where anything else does.
+    #[test]
+    fn what_cannot_be_removed_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let [plain, target, log] = ["plain", "sealed", "log"].map(|name| folder.path().join(name));
+        fs::write(&plain, "text").unwrap();
+        let keyset = Keyset::generate(Template::default().parameters()).unwrap();
+        let (source, target) = (Location::File(plain.clone()), Location::File(target));
+        let order =
+            Order { source: &source, target: &target, associated_data: b"", part_bytes: None };
+        let driver = Driver::open(&log, &keyset, &order, &Stores::from_env()).unwrap();
+        let mut files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let is_output = |path: &PathBuf| path.is_file() && ![&plain, &log].contains(&path);
+        let output = files.find(is_output).expect("what parts are written to");
+        fs::remove_file(&output).unwrap();
+        fs::create_dir(&output).unwrap();
+        let error = driver.discard().expect_err("it is a folder now");
+        assert!(matches!(error, Error::Tink(TinkError::Io { .. })), "{error}");
+        assert!(log.exists());
     }
 
     #[test]
@@ -199,9 +220,16 @@ mod tests {
         drop(driver);
         let log = fs::read_to_string(&path).unwrap();
         assert_eq!(log.lines().count(), 4);
-        for line in 1..=4_usize {
-            let mut lines: Vec<_> = log.split_inclusive('\n').collect();
-            lines[line - 1] = "{}\n";
+        // What is no line, and lines that have their place elsewhere: the first one's, and the last one's.
+        let lines: Vec<_> = log.split_inclusive('\n').collect();
+        for (line, other) in (1..=4).map(|line| (line, "{}\n")).chain([
+            (1, lines[3]),
+            (1, lines[1]),
+            (2, lines[0]),
+            (4, lines[0]),
+        ]) {
+            let mut lines = lines.clone();
+            lines[line - 1] = other;
             let broken = lines.concat();
             fs::write(&path, &broken).unwrap();
             match open().unwrap_err() {

@@ -158,7 +158,32 @@ fn body_after(text: &str, status: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use object_store::Error as Given;
+
     use super::*;
+
+    /// What is not there may be taken for removed; what may not be seen must not.
+    #[test]
+    fn refusals_of_a_store_are_told_apart() {
+        let (path, source) = (|| "a/key".to_owned(), || "refused".into());
+        for (given, kind) in [
+            (Given::NotFound { path: path(), source: source() }, io::ErrorKind::NotFound),
+            (
+                Given::PermissionDenied { path: path(), source: source() },
+                io::ErrorKind::PermissionDenied,
+            ),
+            (
+                Given::Unauthenticated { path: path(), source: source() },
+                io::ErrorKind::PermissionDenied,
+            ),
+            (Given::Generic { store: "S3", source: source() }, io::ErrorKind::Other),
+        ] {
+            let error = Error::of_store("read", &"s3://bucket/a/key", &given);
+            assert_eq!(error.is_not_found(), kind == io::ErrorKind::NotFound, "{error}");
+            assert_eq!(io::Error::from(error).kind(), kind, "{given}");
+        }
+        assert!(!Error::Committed.is_not_found());
+    }
 
     #[test]
     fn bodies_of_answers_are_not_repeated() {

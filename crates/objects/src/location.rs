@@ -151,6 +151,7 @@ mod tests {
             "s3://id:secret@bucket/key",
             "file://host/path",
             "file:path://",
+            "file:///%ff",
             "gs://bucket/key",
             "http://user:secret@host/",
         ];
@@ -168,5 +169,11 @@ mod tests {
             assert_eq!(location.to_string(), text);
             assert_eq!(location.to_string().parse::<Location>().expect(text), location);
         }
+    }
+
+    #[test]
+    fn urls_of_files_are_decoded() {
+        let location = "file:///a%20b/%C3%BC%25".parse::<Location>().expect("a path");
+        assert_eq!(location, Location::File(PathBuf::from("/a b/ü%")));
     }
 }

@@ -245,3 +245,42 @@ fn identity(source: &Location, stores: &Stores) -> Result<Identity, Error> {
         Location::Object(address) => Ok(stores.object(address)?.opened().clone()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use lanecrypt_tink::Template;
+
+    use super::*;
+    use crate::Driver;
+
+    #[test]
+    fn plans_of_other_versions_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let [source, target, log] = ["plain", "sealed", "log"].map(|name| folder.path().join(name));
+        fs::write(&source, "text").unwrap();
+        let keyset = Keyset::generate(Template::default().parameters()).unwrap();
+        let (source, target) = (Location::File(source), Location::File(target));
+        let order =
+            Order { source: &source, target: &target, associated_data: b"", part_bytes: None };
+        let stores = Stores::from_env();
+        drop(Driver::open(&log, &keyset, &order, &stores).unwrap());
+        let written = fs::read_to_string(&log).unwrap();
+        let text = Plan::new(&keyset, &order, &stores).unwrap().to_json().unwrap();
+        assert_eq!(Plan::from_json(&text).unwrap().to_json().unwrap(), text);
+        for format in [FORMAT, "lanecrypt-job-1"] {
+            let other = |text: &str| {
+                assert!(text.contains(format), "{text}");
+                text.replace(format, "lanecrypt-2")
+            };
+            let is_refused = |error| {
+                use Error::{Malformed, Tink};
+                matches!(error, Malformed { what: "plan" } | Tink(TinkError::Malformed { .. }))
+            };
+            assert!(is_refused(Plan::from_json(&other(&text)).unwrap_err()));
+            fs::write(&log, other(&written)).unwrap();
+            assert!(is_refused(Driver::open(&log, &keyset, &order, &stores).unwrap_err()));
+        }
+    }
+}

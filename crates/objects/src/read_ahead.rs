@@ -52,9 +52,9 @@ impl<'a> ReadAhead<'a> {
 
     /// A chunk that is wanted now; those after it are asked for.
     fn chunk(&self, number: u64) -> Result<Chunk, Error> {
-        let chunks = (self.range.end - self.range.start).div_ceil(CHUNK);
+        let is_there = |number: &u64| !self.range_of(*number).is_empty();
         let mut kept = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
-        for next in (number..chunks.min(number + 1 + AHEAD)).rev() {
+        for next in (number..=number + AHEAD).rev().filter(is_there) {
             let place = kept.iter().position(|(kept, _)| *kept == next);
             let chunk = match place.and_then(|place| kept.remove(place)) {
                 Some(chunk) => chunk,
@@ -117,5 +117,25 @@ fn again(error: &io::Error) -> io::Error {
             io::Error::other(TinkError::SourceChanged { what, before, after })
         }
         _ => io::Error::new(error.kind(), error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_who_wait_are_told_the_same() {
+        let (before, after) = ("a".to_owned(), "b".to_owned());
+        let changed = TinkError::SourceChanged { what: "version", before, after };
+        for (error, is_change) in [
+            (io::Error::other(changed), true),
+            (io::Error::new(io::ErrorKind::PermissionDenied, "refused"), false),
+        ] {
+            let told = again(&error);
+            assert_eq!((told.kind(), told.to_string()), (error.kind(), error.to_string()));
+            let inner = told.get_ref().and_then(|inner| inner.downcast_ref::<TinkError>());
+            assert_eq!(matches!(inner, Some(TinkError::SourceChanged { .. })), is_change);
+        }
     }
 }

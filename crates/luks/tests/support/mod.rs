@@ -15,12 +15,15 @@ use aria::{Aria128, Aria256};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use camellia::{Camellia128, Camellia192, Camellia256};
 use cipher::{
-    BlockCipherDecrypt, BlockCipherEncrypt, BlockSizeUser, KeyInit, KeySizeUser, consts::U16,
+    Array, BlockCipherDecrypt, BlockCipherEncrypt, BlockModeEncrypt, BlockSizeUser, InnerIvInit,
+    KeyInit, KeySizeUser, consts::U16,
 };
 use lanecrypt_luks::{DerivationLimits, Storage};
 use pbkdf2::pbkdf2_hmac;
-use sha2::{Digest, Sha256};
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
 use xts_mode::Xts128;
+use zeroize::Zeroizing;
 
 pub(crate) const PASSPHRASE: &[u8] = b"open sesame";
 pub(crate) const STRIPES: usize = 4;
@@ -41,43 +44,114 @@ pub(crate) const LIMITS: DerivationLimits = DerivationLimits {
     pbkdf2_total_iterations: 400,
 };
 
-/// What a container is to be.
+/// What a container is to be. Making it leaves no secret on the heap.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     pub(crate) cipher: &'static str,
+    pub(crate) mode: &'static str,
     pub(crate) key_bytes: usize,
     pub(crate) sector: usize,
     pub(crate) first_tweak: u64,
+    pub(crate) hash: &'static str,
+    /// Of the passphrase.
+    pub(crate) salt: [u8; 32],
+    /// What fills the volume key, and all stripes of its key slot but the last.
+    pub(crate) fill_key: fn(&mut [u8]),
+    pub(crate) fill_stripe: fn(&mut [u8]),
 }
 
-pub(crate) const AES: Kind = Kind { cipher: "aes", key_bytes: 64, sector: 512, first_tweak: 0 };
+pub(crate) const AES: Kind = Kind {
+    cipher: "aes",
+    mode: "xts-plain64",
+    key_bytes: 64,
+    sector: 512,
+    first_tweak: 0,
+    hash: "sha256",
+    salt: [9; 32],
+    fill_key: |key| (0_u32..).zip(key).for_each(|(i, byte)| *byte = (i * 11 + 5) as u8),
+    fill_stripe: |stripe| (0_u32..).zip(stripe).for_each(|(i, byte)| *byte = (i * 7) as u8),
+};
 
 impl Kind {
-    pub(crate) fn key(&self) -> Vec<u8> {
-        (0..self.key_bytes).map(|i| (i * 11 + 5) as u8).collect()
+    fn key(&self) -> Zeroizing<Vec<u8>> {
+        let mut key = Zeroizing::new(vec![0; self.key_bytes]);
+        (self.fill_key)(&mut key);
+        key
     }
 
     /// What dm-crypt makes of the disk.
     pub(crate) fn encrypted(&self, disk: &[u8]) -> Vec<u8> {
         let mut data = disk.to_vec();
-        encrypt(self.cipher, &self.key(), self.sector, self.first_tweak, &mut data);
+        self.encrypt(&self.key(), self.sector, self.first_tweak, &mut data);
         data
     }
 
     /// Its key slot, encrypted under a key from the passphrase.
-    fn slot(&self) -> Vec<u8> {
-        let mut material = split(&self.key());
-        material.resize(material.len().next_multiple_of(512), 0);
-        let mut key = vec![0; self.key_bytes];
-        pbkdf2_hmac::<Sha256>(PASSPHRASE, &[9; 32], ITERATIONS, &mut key);
-        encrypt(self.cipher, &key, 512, 0, &mut material);
+    fn slot(&self) -> Zeroizing<Vec<u8>> {
+        let mut key = self.key();
+        let mut material = self.split(&key);
+        self.pbkdf2(PASSPHRASE, &self.salt, &mut key);
+        self.encrypt(&key, 512, 0, &mut material);
+        material
+    }
+
+    /// The key in stripes (LUKS1 on-disk format 1.2.3, section 2.4), and zeros up to whole sectors.
+    fn split(&self, key: &[u8]) -> Zeroizing<Vec<u8>> {
+        let bytes = (key.len() * STRIPES).next_multiple_of(512);
+        let mut material = Zeroizing::new(vec![0; bytes]);
+        let mut sum = Zeroizing::new(vec![0; key.len()]);
+        let (stripes, last) = material.split_at_mut(key.len() * (STRIPES - 1));
+        for stripe in stripes.chunks_exact_mut(key.len()) {
+            (self.fill_stripe)(stripe);
+            add(&mut sum, stripe);
+            match self.hash {
+                "sha1" => diffuse::<Sha1>(&mut sum),
+                "sha256" => diffuse::<Sha256>(&mut sum),
+                _ => diffuse::<Sha512>(&mut sum),
+            }
+        }
+        add(last, &sum);
+        add(last, key);
         material
     }
 
     fn digest(&self, bytes: usize) -> Vec<u8> {
         let mut digest = vec![0; bytes];
-        pbkdf2_hmac::<Sha256>(&self.key(), &[8; 32], ITERATIONS, &mut digest);
+        self.pbkdf2(&self.key(), &[8; 32], &mut digest);
         digest
+    }
+
+    pub(crate) fn pbkdf2(&self, password: &[u8], salt: &[u8], output: &mut [u8]) {
+        match self.hash {
+            "sha1" => pbkdf2_hmac::<Sha1>(password, salt, ITERATIONS, output),
+            "sha256" => pbkdf2_hmac::<Sha256>(password, salt, ITERATIONS, output),
+            _ => pbkdf2_hmac::<Sha512>(password, salt, ITERATIONS, output),
+        }
+    }
+
+    /// Sectors by RustCrypto's crates, whose tweaks and IVs count 512 bytes.
+    fn encrypt(&self, key: &[u8], sector: usize, first_tweak: u64, data: &mut [u8]) {
+        let Self { cipher, mode, .. } = *self;
+        let by = match (mode, cipher, key.len()) {
+            ("xts-plain64", "aes", 32) => xts::<Aes128>,
+            ("xts-plain64", "aes", 64) => xts::<Aes256>,
+            ("xts-plain64", "aria", 32) => xts::<Aria128>,
+            ("xts-plain64", "aria", 64) => xts::<Aria256>,
+            ("xts-plain64", "camellia", 32) => xts::<Camellia128>,
+            ("xts-plain64", "camellia", 48) => xts::<Camellia192>,
+            ("xts-plain64", "camellia", 64) => xts::<Camellia256>,
+            ("cbc-plain64", "aes", 32) => cbc::<Aes256>,
+            ("cbc-plain64", "camellia", 24) => cbc::<Camellia192>,
+            ("cbc-essiv:sha256", "aes", 16) => cbc_essiv::<Aes128, Aes256>,
+            ("cbc-essiv:sha256", "aes", 32) => cbc_essiv::<Aes256, Aes256>,
+            ("cbc-essiv:sha256", "aria", 16) => cbc_essiv::<Aria128, Aria256>,
+            ("cbc-essiv:sha256", "camellia", 24) => cbc_essiv::<Camellia192, Camellia256>,
+            other => panic!("no {other:?} here"),
+        };
+        let step = sector as u128 / 512;
+        for (i, data) in (0..).zip(data.chunks_mut(sector)) {
+            by(key, u128::from(first_tweak) + i * step, data);
+        }
     }
 
     /// A container of LUKS1.
@@ -85,8 +159,8 @@ impl Kind {
         let mut header = vec![0; PAYLOAD];
         header[..8].copy_from_slice(b"LUKS\xba\xbe\x00\x01");
         header[8..][..self.cipher.len()].copy_from_slice(self.cipher.as_bytes());
-        header[40..][..11].copy_from_slice(b"xts-plain64");
-        header[72..][..6].copy_from_slice(b"sha256");
+        header[40..][..self.mode.len()].copy_from_slice(self.mode.as_bytes());
+        header[72..][..self.hash.len()].copy_from_slice(self.hash.as_bytes());
         let mut put =
             |at: usize, value: u32| header[at..][..4].copy_from_slice(&value.to_be_bytes());
         put(104, PAYLOAD as u32 / 512);
@@ -99,7 +173,7 @@ impl Kind {
         put(252 + 48, STRIPES as u32);
         header[112..][..20].copy_from_slice(&self.digest(20));
         header[132..][..32].fill(8);
-        header[216 + 48..][..32].fill(9);
+        header[216 + 48..][..32].copy_from_slice(&self.salt);
         let slot = self.slot();
         header[SLOT..][..slot.len()].copy_from_slice(&slot);
         header.extend(self.encrypted(disk));
@@ -108,19 +182,19 @@ impl Kind {
 
     /// The metadata of LUKS2.
     pub(crate) fn metadata(&self) -> String {
-        let Self { cipher, key_bytes, sector, first_tweak } = self;
-        let (salt, digest_salt) = (STANDARD.encode([9; 32]), STANDARD.encode([8; 32]));
+        let Self { cipher, mode, key_bytes, sector, first_tweak, hash, salt, .. } = self;
+        let (salt, digest_salt) = (STANDARD.encode(salt), STANDARD.encode([8; 32]));
         let digest = STANDARD.encode(self.digest(32));
         format!(
             r#"{{"keyslots":{{"3":{{"type":"luks2","key_size":{key_bytes},
-            "af":{{"type":"luks1","stripes":{STRIPES},"hash":"sha256"}},
+            "af":{{"type":"luks1","stripes":{STRIPES},"hash":"{hash}"}},
             "area":{{"type":"raw","offset":"{SLOT}","size":"32768",
-              "encryption":"{cipher}-xts-plain64","key_size":{key_bytes}}},
-            "kdf":{{"type":"pbkdf2","hash":"sha256","iterations":{ITERATIONS},"salt":"{salt}"}}}}}},
+              "encryption":"{cipher}-{mode}","key_size":{key_bytes}}},
+            "kdf":{{"type":"pbkdf2","hash":"{hash}","iterations":{ITERATIONS},"salt":"{salt}"}}}}}},
             "tokens":{{}},
             "segments":{{"0":{{"type":"crypt","offset":"{PAYLOAD}","size":"dynamic",
-              "iv_tweak":"{first_tweak}","encryption":"{cipher}-xts-plain64","sector_size":{sector}}}}},
-            "digests":{{"0":{{"type":"pbkdf2","keyslots":["3"],"segments":["0"],"hash":"sha256",
+              "iv_tweak":"{first_tweak}","encryption":"{cipher}-{mode}","sector_size":{sector}}}}},
+            "digests":{{"0":{{"type":"pbkdf2","keyslots":["3"],"segments":["0"],"hash":"{hash}",
               "iterations":{ITERATIONS},"salt":"{digest_salt}","digest":"{digest}"}}}},
             "config":{{"json_size":"12288","keyslots_size":"32768"}}}}"#
         )
@@ -131,7 +205,7 @@ impl Kind {
         let mut container = binary_header(0, 7, self.metadata().as_bytes());
         container.extend(binary_header(HEADER, 7, self.metadata().as_bytes()));
         let slot = self.slot();
-        container.extend(&slot);
+        container.extend(&*slot);
         container.resize(PAYLOAD, 0);
         container.extend(self.encrypted(disk));
         container
@@ -153,50 +227,56 @@ pub(crate) fn binary_header(offset: usize, sequence: u64, metadata: &[u8]) -> Ve
     header
 }
 
-/// The anti-forensic splitter, with SHA-256.
-fn split(key: &[u8]) -> Vec<u8> {
-    let mut material: Vec<u8> = (0..key.len() * (STRIPES - 1)).map(|i| (i * 7) as u8).collect();
-    let mut sum = vec![0; key.len()];
-    for stripe in material.chunks_exact(key.len()) {
-        sum.iter_mut().zip(stripe).for_each(|(byte, other)| *byte ^= other);
-        for (i, part) in (0_u32..).zip(sum.chunks_mut(32)) {
-            let digest =
-                Sha256::new().chain_update(i.to_be_bytes()).chain_update(&*part).finalize();
-            part.copy_from_slice(&digest[..part.len()]);
-        }
-    }
-    material.extend(sum.iter().zip(key).map(|(sum, key)| sum ^ key));
-    material
-}
-
-/// XTS by RustCrypto's crates, with tweaks that count sectors of 512 bytes.
-fn encrypt(cipher: &str, key: &[u8], sector: usize, first_tweak: u64, data: &mut [u8]) {
-    match (cipher, key.len()) {
-        ("aes", 32) => encrypt_by::<Aes128>(key, sector, first_tweak, data),
-        ("aes", 64) => encrypt_by::<Aes256>(key, sector, first_tweak, data),
-        ("aria", 32) => encrypt_by::<Aria128>(key, sector, first_tweak, data),
-        ("aria", 64) => encrypt_by::<Aria256>(key, sector, first_tweak, data),
-        ("camellia", 32) => encrypt_by::<Camellia128>(key, sector, first_tweak, data),
-        ("camellia", 48) => encrypt_by::<Camellia192>(key, sector, first_tweak, data),
-        ("camellia", 64) => encrypt_by::<Camellia256>(key, sector, first_tweak, data),
-        other => panic!("no cipher {other:?} here"),
+/// Replaces each part as long as a digest by the digest of its number and itself.
+fn diffuse<D: Digest>(sum: &mut [u8]) {
+    for (i, part) in (0_u32..).zip(sum.chunks_mut(<D as Digest>::output_size())) {
+        let digest = D::new().chain_update(i.to_be_bytes()).chain_update(&*part).finalize();
+        part.copy_from_slice(&digest[..part.len()]);
     }
 }
 
-fn encrypt_by<C>(key: &[u8], sector: usize, first_tweak: u64, data: &mut [u8])
-where
+fn add(sum: &mut [u8], other: &[u8]) {
+    sum.iter_mut().zip(other).for_each(|(byte, other)| *byte ^= other);
+}
+
+/// A block cipher of RustCrypto's.
+trait Cipher:
+    KeyInit + KeySizeUser + BlockCipherEncrypt + BlockCipherDecrypt + BlockSizeUser<BlockSize = U16>
+{
+    fn keyed(key: &[u8]) -> Self {
+        Self::new_from_slice(key).expect("a key of that length")
+    }
+}
+
+impl<C> Cipher for C where
     C: KeyInit
         + KeySizeUser
         + BlockCipherEncrypt
         + BlockCipherDecrypt
-        + BlockSizeUser<BlockSize = U16>,
+        + BlockSizeUser<BlockSize = U16>
 {
-    let half = |key| C::new_from_slice(key).expect("a key of that length");
-    let xts = Xts128::new(half(&key[..key.len() / 2]), half(&key[key.len() / 2..]));
-    for (i, data) in (0..).zip(data.chunks_mut(sector)) {
-        let tweak = u128::from(first_tweak) + i * (sector as u128 / 512);
-        xts.encrypt_sector(data, tweak.to_le_bytes().into());
-    }
+}
+
+fn xts<C: Cipher>(key: &[u8], number: u128, sector: &mut [u8]) {
+    let (data, tweak) = key.split_at(key.len() / 2);
+    Xts128::new(C::keyed(data), C::keyed(tweak))
+        .encrypt_sector(sector, number.to_le_bytes().into());
+}
+
+fn cbc<C: Cipher>(key: &[u8], number: u128, sector: &mut [u8]) {
+    cbc_from(C::keyed(key), number.to_le_bytes().into(), sector);
+}
+
+/// The number is encrypted under the digest of the key.
+fn cbc_essiv<C: Cipher, N: Cipher>(key: &[u8], number: u128, sector: &mut [u8]) {
+    let mut iv = number.to_le_bytes().into();
+    N::keyed(&Sha256::digest(key)).encrypt_block(&mut iv);
+    cbc_from(C::keyed(key), iv, sector);
+}
+
+fn cbc_from<C: Cipher>(cipher: C, iv: Array<u8, U16>, sector: &mut [u8]) {
+    let blocks = Array::slice_as_chunks_mut(sector).0;
+    ::cbc::Encryptor::inner_iv_init(cipher, &iv).encrypt_blocks(blocks);
 }
 
 /// Memory as a storage. It moves a few bytes at a time and lets other threads run in between, so that

@@ -1,5 +1,7 @@
 //! `CtrDrbg` against OpenSSL's generator and a sample of NIST's, and what it refuses.
 
+use std::error::Error;
+
 use lanecrypt_aes::{Aes128, Aes192, Aes256};
 use lanecrypt_modes::{
     BlockEngine,
@@ -184,14 +186,26 @@ fn a_source_gives_a_seed_for_so_many_answers() {
         by_hand.generate(part, &[]).expect("a good request");
     }
     assert!(found == expected);
-    let mut word = [0; 8];
-    by_hand.generate(&mut word, &[]).expect("a good request");
-    assert_eq!(seeded.try_next_u64().expect("the second seed's"), u64::from_le_bytes(word));
+    assert_eq!(format!("{seeded:?}"), "Seeded { .. }");
+    seeded.try_next_u64().expect("the second seed's");
     // A third seed is wanted and not there.
     found.fill(9);
     let error = seeded.try_fill_bytes(&mut found).expect_err("an empty source");
     assert!(matches!(error, SeededError::Source(Empty)));
     assert_eq!(error.to_string(), "the source of entropy: it is empty");
+    assert!(error.source().expect("the source's error").is::<Empty>());
     assert!(found.iter().all(|&byte| byte == 0));
     assert!(Seeded::<Aes128, _>::new(Source { seeds: 0, used: 0 }, 1).is_err());
+}
+
+#[test]
+fn words_of_both_sizes_are_answers() {
+    let mut seeded = Seeded::<Aes256, _>::new(Source { seeds: 1, used: 0 }, 2).expect("a seed");
+    let mut by_hand = CtrDrbg::<Aes256>::with_full_entropy(&[1; 48], &[]).expect("a seed");
+    let (mut short, mut long) = ([0; 4], [0; 8]);
+    by_hand.generate(&mut short, &[]).expect("a good request");
+    by_hand.generate(&mut long, &[]).expect("a good request");
+    assert_eq!(seeded.try_next_u32().expect("the seed's"), u32::from_le_bytes(short));
+    assert_eq!(seeded.try_next_u64().expect("the seed's"), u64::from_le_bytes(long));
+    assert!(seeded.try_next_u32().is_err() && seeded.try_next_u64().is_err(), "no seed is left");
 }

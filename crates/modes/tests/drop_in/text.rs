@@ -10,6 +10,7 @@ use super::{
             KeyIvInit, StreamCipher, StreamCipherSeek,
             array::{Array, ArraySize},
             block_padding::{NoPadding, Pkcs7},
+            common::SetIvState,
             consts::{U12, U13, U16},
             typenum::Unsigned,
         },
@@ -118,14 +119,16 @@ pub(crate) fn ends_of_counters() -> [String; 7] {
     ]
 }
 
-/// A core's name, and the counter block that comes first.
+/// A core's name, and the counter block that comes first, also after a change of the IV.
 fn core_of<F: CtrFlavor<U16>>() -> String
 where
-    CtrCore<Aes192, F>: InnerIvInit<Inner = Aes192, IvSize = U16> + IvState + AlgorithmName,
+    CtrCore<Aes192, F>: InnerIvInit<Inner = Aes192, IvSize = U16> + SetIvState + AlgorithmName,
 {
     let cipher = Aes192::new(&[3; 24].into());
-    let core = CtrCore::<_, F>::inner_iv_init(cipher, &Array::from_fn(|i| 0xf0 | i as u8));
-    format!("{} {:?}", Name::<CtrCore<Aes192, F>>(PhantomData), core.iv_state())
+    let mut core = CtrCore::<_, F>::inner_iv_init(cipher, &Array::from_fn(|i| 0xf0 | i as u8));
+    let first = core.iv_state();
+    core.set_iv(&[7; 16].into());
+    format!("{} {first:?} {:?}", Name::<CtrCore<Aes192, F>>(PhantomData), core.iv_state())
 }
 
 pub(crate) fn cores() -> [String; 8] {
@@ -152,10 +155,10 @@ pub(crate) fn cores() -> [String; 8] {
 /// A message both ways, with padding and without, and the state after it.
 fn blocks<E, D>() -> Vec<Vec<u8>>
 where
-    E: KeyIvInit + BlockModeEncrypt + IvState + AlgorithmName,
+    E: KeyIvInit + BlockModeEncrypt + SetIvState + AlgorithmName,
     D: KeyIvInit<KeySize = E::KeySize, IvSize = E::IvSize>
         + BlockModeDecrypt
-        + IvState
+        + SetIvState
         + AlgorithmName,
 {
     let (key, iv) = (Array::from_fn(|i| i as u8), Array::from_fn(|i| 3 * i as u8));
@@ -175,14 +178,21 @@ where
     let mut back = vec![Array::from_fn(|i| i as u8); 70];
     let mut decryptor = D::new(&key, &iv);
     decryptor.decrypt_blocks(&mut back);
+    let states = [encryptor.iv_state(), decryptor.iv_state()].map(|state| state.to_vec()).concat();
+    let (mut anew, mut anew_back) = (blocks[..2].to_vec(), back[..2].to_vec());
+    encryptor.set_iv(&iv);
+    encryptor.encrypt_blocks(&mut anew);
+    decryptor.set_iv(&iv);
+    decryptor.decrypt_blocks(&mut anew_back);
     vec![
         padded,
         whole.to_vec(),
         block.to_vec(),
         blocks.concat(),
         back.concat(),
-        encryptor.iv_state().to_vec(),
-        decryptor.iv_state().to_vec(),
+        states,
+        anew.concat(),
+        anew_back.concat(),
         format!("{} {}", Name::<E>(PhantomData), Name::<D>(PhantomData)).into_bytes(),
     ]
 }
@@ -258,6 +268,7 @@ pub(crate) fn output_feedback() -> [Vec<u8>; 2] {
         for piece in data.chunks_mut(37) {
             stream.apply_keystream(piece);
         }
+        stream.write_keystream(&mut data[..100]);
         data.to_vec()
     }
     [one::<ofb::Ofb<Aes192>>(), one::<ofb::Ofb<TdesEde3>>()]

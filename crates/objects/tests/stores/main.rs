@@ -323,9 +323,13 @@ fn errors_name_the_place() -> Result<(), Failed> {
     let elsewhere = "s3://no-such-bucket/key".parse()?;
     let error = open(&place, &place.object("plain"), &elsewhere).expect_err("no bucket");
     assert!(error.to_string().contains("s3://no-such-bucket/key"), "{error}");
-    for text in [format!("{error}"), format!("{error:?}"), format!("{:?}", place.stores)] {
+    let Location::Object(address) = place.object("plain") else { return Err("no object".into()) };
+    let object = format!("{:?}", place.stores.object(&address)?);
+    assert!(object.starts_with("Object { address: Address {"), "{object}");
+    for text in [format!("{error}"), format!("{error:?}"), object] {
         assert!(!text.contains("a-secret"), "{text}");
     }
+    assert_eq!(format!("{:?}", place.stores), "Stores { .. }");
     let unknown = Stores::with_settings([("AWS_NO_SUCH", "a-secret")]).expect_err("no setting");
     assert!(!format!("{unknown} {unknown:?}").contains("a-secret"));
     Ok(())
