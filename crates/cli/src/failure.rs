@@ -97,3 +97,14 @@ impl From<lanecrypt_tink::Error> for Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_fails_is_no_wrong_usage() {
+        let failure = Failure::from(lanecrypt::Error::Device("the GPU is lost".into()));
+        assert!(matches!(&failure, Failure::Io(text) if text == "the GPU is lost"), "{failure:?}");
+    }
+}

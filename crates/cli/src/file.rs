@@ -161,3 +161,18 @@ impl Write for Output {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_knows_its_name_and_length() {
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.write_all(b"a text").expect("room for six bytes");
+        let input = Input::open(file.path()).expect("it is there");
+        assert_eq!((input.name(), input.length()), (&*file.path().to_string_lossy(), Some(6)));
+        let device = Input::open(Path::new("/dev/null")).expect("every system has it");
+        assert_eq!((device.name(), device.length()), ("/dev/null", None));
+    }
+}

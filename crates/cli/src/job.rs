@@ -73,6 +73,13 @@ pub(crate) struct Part {
     of: u64,
 }
 
+impl Part {
+    /// Whether it has this piece of a job. Parts take pieces in turn, so that all have about as many.
+    fn has(self, piece: u64) -> bool {
+        piece % self.of == self.number - 1
+    }
+}
+
 impl FromStr for Part {
     type Err = String;
 
@@ -124,18 +131,47 @@ fn read(file: &Path) -> Result<SealingJob, Failure> {
 pub(crate) fn seal_part(
     keyset: &Keyset,
     job: &Path,
-    Part { number, of }: Part,
+    part: Part,
     (input, output): (&Path, &Path),
     machine: &Machine,
 ) -> Result<(), Failure> {
     goes_between_files();
     let job = read(job)?;
-    let is_ours = |piece: &u64| piece % of == number - 1;
-    let pieces: Vec<u64> = job.missing_parts(output).filter(is_ours).collect();
+    let pieces: Vec<u64> = job.missing_parts(output).filter(|&piece| part.has(piece)).collect();
     let bytes = job.source().size / job.parts().max(1) * pieces.len() as u64;
     with_options(machine, Some(bytes), &[], false, |options: Options<'_>| {
         pieces
             .iter()
             .try_for_each(|&piece| job.seal_file_part(keyset, piece, input, output, options))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(text: &str) -> Part {
+        text.parse().expect("a part")
+    }
+
+    #[test]
+    fn each_piece_is_in_one_part() {
+        for of in 1..=5 {
+            let parts: Vec<Part> = (1..=of).map(|number| part(&format!("{number}/{of}"))).collect();
+            for piece in 0..40 {
+                let count = parts.iter().filter(|part| part.has(piece)).count();
+                assert_eq!(count, 1, "piece {piece} of {of} parts");
+            }
+        }
+        let pieces: Vec<u64> = (0..9).filter(|&piece| part("2/3").has(piece)).collect();
+        assert_eq!(pieces, [1, 4, 7]);
+    }
+
+    #[test]
+    fn a_part_is_one_of_those_that_there_are() {
+        assert_eq!((part("1/1"), part("8/8").number), (Part { number: 1, of: 1 }, 8));
+        for text in ["0/3", "4/3", "0/0", "1/0", "3", "-1/3", "a/3", "1/", "1/2/3"] {
+            assert!(text.parse::<Part>().is_err(), "{text}");
+        }
+    }
 }

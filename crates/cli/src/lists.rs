@@ -38,7 +38,7 @@ pub(crate) fn print(printed: Printed, table: &Table, json: &Value) -> Result<(),
 
 pub(crate) fn devices(printed: Printed) -> Result<(), Failure> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
-    let cpu = cpu_name();
+    let cpu = cpu_name(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
     let (gpus, why_none) = match Device::all() {
         Ok(gpus) => (gpus, None),
         Err(error) => (Vec::new(), Some(error.to_string())),
@@ -49,12 +49,11 @@ pub(crate) fn devices(printed: Printed) -> Result<(), Failure> {
         let Properties { name, compute_capability: (major, minor), .. } = gpu.properties();
         let Properties { multiprocessors, memory_bytes, driver_version, .. } = gpu.properties();
         let free = gpu.free_bytes().map_err(|error| Failure::Io(error.to_string()))?;
-        let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
         rows.push(vec![
             format!("cuda:{number}"),
             name.clone(),
             format!(
-                "{multiprocessors} multiprocessors of {major}.{minor}, {:.1} of {:.1} GiB free",
+                "{multiprocessors} multiprocessors of {major}.{minor}, {} of {} GiB free",
                 gib(free as u64),
                 gib(*memory_bytes)
             ),
@@ -76,10 +75,14 @@ pub(crate) fn devices(printed: Printed) -> Result<(), Failure> {
     Ok(())
 }
 
-/// As the system calls it.
-fn cpu_name() -> String {
-    let all = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let line = all.lines().find(|line| line.starts_with("model name"));
+/// GiB, to a tenth.
+fn gib(bytes: u64) -> String {
+    format!("{:.1}", bytes as f64 / f64::from(1 << 30))
+}
+
+/// As `/proc/cpuinfo` calls it.
+fn cpu_name(cpuinfo: &str) -> String {
+    let line = cpuinfo.lines().find(|line| line.starts_with("model name"));
     let name = line.and_then(|line| line.split_once(": ")).map(|(_, name)| name.to_owned());
     name.unwrap_or_else(|| env::consts::ARCH.to_owned())
 }
@@ -118,4 +121,21 @@ pub(crate) fn ciphers(printed: Printed) -> Result<(), Failure> {
     let header =
         ["cipher", "standard", "modes of raw", "on", "key bits", "block bits", "CPU forms"];
     print(printed, &table(&header, rows, 4), &Value::Array(json))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cpu_has_a_name() {
+        let cpuinfo = "processor\t: 0\nmodel\t\t: 17\nmodel name\t: Some CPU: 2 GHz\n";
+        assert_eq!(cpu_name(cpuinfo), "Some CPU: 2 GHz");
+        assert_eq!(cpu_name("processor\t: 0\n"), env::consts::ARCH);
+    }
+
+    #[test]
+    fn memory_is_told_in_tenths_of_gib() {
+        assert_eq!([0, 3 << 29, 80 << 30].map(gib), ["0.0", "1.5", "80.0"]);
+    }
 }

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arguments::Machine;
 
-/// Bytes that are done, and their rate; with a known end, also the time that is left.
+/// Bytes that are done, and their rate; with a known end, also the time that is left. Dropped, it takes the bar away.
 pub(crate) struct Progress {
     bar: ProgressBar,
 }
@@ -31,16 +31,5 @@ impl Progress {
     /// Counts `bytes` more as done.
     pub(crate) fn add(&self, bytes: u64) {
         self.bar.inc(bytes);
-    }
-
-    /// Takes the bar away.
-    pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.finish();
     }
 }

@@ -95,7 +95,6 @@ impl Arguments {
             progress.add(piece.len() as u64);
             Ok(())
         })?;
-        progress.finish();
         output.commit()
     }
 

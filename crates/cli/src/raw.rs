@@ -96,7 +96,6 @@ impl Arguments {
             RawMode::Gcm => message::run(self, machine, &keyed, &mut input, &mut output)?,
             _ => stream::run(self, machine, &keyed, &mut input, &mut output, &progress)?,
         }
-        progress.finish();
         output.commit()
     }
 

@@ -92,3 +92,35 @@ pub(crate) fn read_all(from: impl Read, path: &Path) -> Result<Secret, Failure> 
     }
     Ok(secret)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_secret_is_read_in_one_place() {
+        let read = |bytes| read_all(io::repeat(7).take(bytes), Path::new("endless"));
+        for bytes in [0, 16, LONGEST] {
+            let secret = read(bytes).expect("it is not too long");
+            assert_eq!(secret.len() as u64, bytes);
+            assert_eq!(secret.capacity() as u64, LONGEST + 1, "it grew, and left a copy behind");
+        }
+        for bytes in [LONGEST + 1, LONGEST + 2, u64::MAX] {
+            let failure = read(bytes).expect_err("it is too long");
+            assert_eq!(failure.to_string(), "endless: longer than any key or passphrase");
+        }
+    }
+
+    #[test]
+    fn a_raw_key_is_the_bytes_of_its_file() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let bytes: Vec<u8> = (0..16).map(|i| i * 17).collect();
+        fs::write(file.path(), &bytes).expect("room for a key");
+        assert_eq!(*raw_key(file.path(), 16).expect("16 bytes"), bytes);
+        for other in [15, 17, 32] {
+            let failure = raw_key(file.path(), other).expect_err("another length");
+            let named = format!("the key has 16 bytes; this cipher takes {other}");
+            assert!(failure.to_string().ends_with(&named), "{failure}");
+        }
+    }
+}

@@ -115,14 +115,16 @@ impl Arguments {
     }
 
     fn check_forms(&self) -> Result<(), Failure> {
-        let mut ids = CIPHERS.iter().flat_map(|cipher| cipher.backends).map(|backend| backend.id);
-        for form in &self.form {
-            if form != "all" && !ids.any(|id| id == form) {
-                let text = format!("--form {form}: no cipher has a form of this name");
-                return Err(Failure::Usage(text));
+        let is_known = |form: &str| {
+            let mut backends = CIPHERS.iter().flat_map(|cipher| cipher.backends);
+            form == "all" || backends.any(|backend| backend.id == form)
+        };
+        match self.form.iter().find(|form| !is_known(form)) {
+            Some(form) => {
+                Err(Failure::Usage(format!("--form {form}: no cipher has a form of this name")))
             }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Who computes a cipher here: what the other commands use, or the forms that are asked for.
@@ -192,5 +194,29 @@ impl Arguments {
             })
         });
         print(self.printed, &table(&header, cells.collect(), 2), &Value::Array(json.collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_measured_is_computed() {
+        let engine = BackendChoice::Cpu.engine("seed", &[1; 16]).expect("every CPU has SEED");
+        let run = |mode: SpeedMode, data: &[u8]| {
+            let mut data = data.to_vec();
+            mode.run(&*engine, &mut data).expect("whole blocks");
+            data
+        };
+        let plaintext = vec![0x5a; 32];
+        let by_ecb = run(SpeedMode::EcbEncrypt, &plaintext);
+        let by_ctr = run(SpeedMode::Ctr, &plaintext);
+        assert!(by_ecb != plaintext && by_ctr != plaintext && by_ecb != by_ctr);
+        assert_eq!(run(SpeedMode::EcbDecrypt, &by_ecb), plaintext);
+        assert_eq!(run(SpeedMode::Ctr, &by_ctr), plaintext);
+        // Under an IV of zeros the first block of CBC is that of ECB, and the second is not.
+        let by_cbc = run(SpeedMode::CbcDecrypt, &by_ecb);
+        assert!(by_cbc[..16] == plaintext[..16] && by_cbc[16..] != plaintext[16..]);
     }
 }

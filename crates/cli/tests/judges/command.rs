@@ -73,24 +73,34 @@ pub(crate) fn exit_codes() -> Outcome {
     let folder = tempfile::tempdir()?;
     let key = folder.path().join("key");
     fs::write(&key, "00112233445566778899aabbccddeeff\n")?;
-    let key = text(&key);
+    let (key, by_passphrase) = (text(&key), format!("--passphrase={}", text(&key)));
     let iv = "000102030405060708090a0b0c0d0e0f";
     let ctr = ["raw", "ctr", "--cipher", "aes-128", "--key-file", key, "--iv", iv];
     let gcm = ["raw", "gcm", "-d", "--cipher", "aes-128", "--key-file", key, "--iv", iv];
     let xts = ["raw", "xts", "--cipher", "aes-128", "--key-file", key, "--unit"];
-    let cases: [(&[&str], i32, &str); 15] = [
+    let with_passphrase = ["--cipher", "aes-128", &by_passphrase];
+    let cases: [(&[&str], i32, &str); 24] = [
         (&[&xts[..], &["99T"]].concat(), 2, "16 MiB"),
         (&[&xts[..], &["15"]].concat(), 2, "16 MiB"),
         (&["raw", "ecb", "--cipher", "seed", "--passphrase=x", "--iterations", "0"], 2, "0"),
         (&["speed", "--bytes", "9000000T"], 2, "--bytes"),
+        (&["speed", "--cipher", "seed", "--bytes", "0"], 2, "positive multiple of 16"),
+        (&["speed", "--cipher", "seed", "--bytes", "15"], 2, "positive multiple of 16"),
         (&["raw", "ctr", "--cipher", "aes-128"], 2, "name the key"),
         (&["raw", "ctr", "--cipher", "rot13"], 2, "aria-256"),
         (&["raw", "ctr", "--cipher", "aes-256", "--key-file", key, "--iv", iv], 2, "takes 32"),
+        (&["raw", "ecb", "--cipher", "aes-128", "--raw-key-file", key], 2, "the key has 33 bytes"),
         (&["raw", "ecb", "--cipher", "aes-128", "--key-file", key, "--iv", iv], 2, "no --iv"),
+        (&[&ctr[..], &["--ad", key]].concat(), 2, "--ad is for gcm"),
+        (&[&["raw", "gcm"], &with_passphrase[..]].concat(), 2, "name a --key-file"),
+        (&[&["raw", "xts"], &with_passphrase[..]].concat(), 2, "name a --key-file"),
+        (&[&["raw", "ctr", "--iv", iv], &with_passphrase[..]].concat(), 2, "leave --iv out"),
+        (&[&["raw", "ctr", "-d"], &with_passphrase[..]].concat(), 3, "standard input: it does not"),
         (&["raw", "xts", "--cipher", "des", "--key-file", key], 2, "blocks of 8 bytes"),
         (&[&ctr[..], &["/no/such/file"]].concat(), 1, "/no/such/file"),
         (&[&ctr[..], &["-", "/no/such/folder/file"]].concat(), 1, "/no/such/folder"),
         (&[&ctr[..], &["-", "/dev/full"]].concat(), 1, "/dev/full"),
+        (&[&ctr[..], &["-", text(folder.path())]].concat(), 2, "is a folder, not a file"),
         (&gcm, 3, "the tag does not match"),
         (&["speed", "--form", "rot13"], 2, "no cipher has a form"),
         (&["self-test", "--cipher", "rot13"], 2, "there is no cipher"),
@@ -216,12 +226,30 @@ pub(crate) fn lists() -> Outcome {
     let count = ciphers.as_array().map_or(0, Vec::len);
     let expected: usize = lanecrypt::CIPHERS.iter().map(|cipher| cipher.key_bytes.len()).sum();
     ensure(count == expected, format!("{count} ciphers"))?;
+    for cipher in ciphers.as_array().into_iter().flatten() {
+        let has_xts = cipher["modes"].as_array().is_some_and(|modes| modes.contains(&"xts".into()));
+        ensure(has_xts == (cipher["block_bits"] == 128), format!("modes of {cipher}"))?;
+    }
+    forms_of_ciphers()?;
     ensure(json(&["devices", "--json"])?[0]["backend"] == "cpu", "the first device is the CPU")?;
     let options = ["--cipher", "seed", "--bytes", "16K", "--time", "5", "--json"];
     let speed = json(&[&["speed"], &options[..]].concat())?;
     let rate = speed[0]["points"][0]["gigabytes_per_second"].as_f64();
     ensure(rate.is_some_and(|rate| rate > 0.0), format!("{speed}"))?;
+    // The second form is one of HIGHT alone, the first one of LEA alone, which comes later.
+    for (forms, is_all) in [
+        (&["--form", "wordslice-u32", "--form", "byteslice-u32"][..], false),
+        (&["--form", "all"], true),
+    ] {
+        let options = ["speed", "--cipher", "hight", "--bytes", "16", "--time", "1", "--json"];
+        let speed = json(&[&options[..], forms].concat())?;
+        let rows = speed.as_array().ok_or("no list")?;
+        let has_form = rows.iter().any(|row| row["backend"] == "byteslice-u32");
+        ensure(has_form && (rows.len() > 1) == is_all, format!("{forms:?}: {speed}"))?;
+    }
     let tested = json(&["self-test", "--json"])?;
+    let has_reference = tested.to_string().contains("reference");
+    ensure(!has_reference, "the reference is listed, which no command uses")?;
     for cipher in lanecrypt::CIPHERS {
         let serves = |row: &&serde_json::Value| {
             row["cipher"] == cipher.name && row["implementation"] == "default"
@@ -237,6 +265,24 @@ pub(crate) fn lists() -> Outcome {
     ensure(folder.path().join("lanecrypt-seal.1").exists(), "there is no man page of seal")
 }
 
+/// The last column of `lanecrypt ciphers`: how many of a cipher's forms for CPUs run here.
+fn forms_of_ciphers() -> Outcome {
+    let table = printed(&mut lanecrypt(&["ciphers"]), b"")?;
+    let table = String::from_utf8_lossy(&table).into_owned();
+    for name in lanecrypt::CipherName::all() {
+        let starts = |line: &&str| line.starts_with(&format!("│ {name} "));
+        let row = table.lines().find(starts).ok_or(format!("no {name}"))?;
+        let is_of_cpus = |backend: &&lanecrypt::registry::Backend| {
+            backend.platform == lanecrypt::registry::Platform::Cpu
+        };
+        let all = name.cipher.backends.iter().filter(is_of_cpus);
+        let here = all.clone().filter(|backend| (backend.available)().is_ok()).count();
+        let expected = format!(" {here} of {} │", all.count());
+        ensure(row.ends_with(&expected), format!("{row}, not {expected}"))?;
+    }
+    Ok(())
+}
+
 /// Keys are no arguments, and only their owner may read their files.
 pub(crate) fn secrets_stay_unseen() -> Outcome {
     let folder = tempfile::tempdir()?;
@@ -245,8 +291,13 @@ pub(crate) fn secrets_stay_unseen() -> Outcome {
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&keys)?.permissions());
     ensure(mode & 0o777 == 0o600, format!("permissions {mode:o}"))?;
     let before = fs::read(&keys)?;
-    let (code, complaint) = failure(&mut lanecrypt(&["keyset", "new", text(&keys)]), b"")?;
-    ensure(code == 2 && fs::read(&keys)? == before, format!("keys are replaced: {complaint}"))?;
+    // Before a passphrase is asked for.
+    for option in [&[][..], &["--passphrase=/no/such/file"]] {
+        let new = [&["keyset", "new", text(&keys)], option].concat();
+        let (code, complaint) = failure(&mut lanecrypt(&new), b"")?;
+        let is_refused = code == 2 && complaint.contains("already exists");
+        ensure(is_refused && fs::read(&keys)? == before, format!("{option:?}: {complaint}"))?;
+    }
     let shown = printed(&mut lanecrypt(&["keyset", "show", "--json", "-k", text(&keys)]), b"")?;
     let keyset: serde_json::Value = serde_json::from_slice(&before)?;
     let secret = keyset["key"][0]["keyData"]["value"].as_str().ok_or("the keyset has a key")?;

@@ -109,6 +109,45 @@ fn life_of_a_key(desk: &Desk, keys: &Keys<'_>) -> Outcome {
     ensure(mode == 0o640, format!("permissions {mode:o}"))
 }
 
+/// What `show` says of each kind of key: which of them seals, which opens, which is nothing for sealed files.
+pub(crate) fn shown() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let mut keyset: serde_json::Value = serde_json::from_slice(&fs::read(&desk.keys)?)?;
+    let first = keyset["primaryKeyId"].to_string();
+    keyset["key"].as_array_mut().ok_or("no keys")?.push(serde_json::json!({
+        "keyData": {
+            "typeUrl": "type.googleapis.com/google.crypto.tink.AesGcmKey",
+            "value": "GhAAAQIDBAUGBwgJCgsMDQ4P",
+            "keyMaterialType": "SYMMETRIC",
+        },
+        "status": "ENABLED", "keyId": 7, "outputPrefixType": "TINK",
+    }));
+    fs::write(&desk.keys, keyset.to_string())?;
+    let keys = Keys { file: &desk.keys, options: Vec::new() };
+    let add = |template| -> Result<String, Failed> {
+        let id = keys.run(&["keyset", "add"], &["--template", template])?;
+        Ok(String::from_utf8_lossy(&id).trim().to_owned())
+    };
+    let second = add("AES128_CTR_HMAC_SHA256_4KB")?;
+    let third = add("AES128_GCM_HKDF_4KB")?;
+    keys.run(&["keyset", "destroy"], &[&third])?;
+    let table = keys.run(&["keyset", "show"], &[])?;
+    let table = String::from_utf8_lossy(&table).into_owned();
+    let cells = |line: &str| -> Option<Vec<String>> {
+        let line = line.strip_prefix('│')?.strip_suffix('│')?;
+        Some(line.split('┆').map(|cell| cell.trim().to_owned()).collect())
+    };
+    let rows: Vec<_> = table.lines().filter_map(cells).collect();
+    let expected = [
+        ["key", "scheme", "use", "segment bytes"],
+        [&first, "AES256_GCM_HKDF_1MB", "seals and opens", "1048576"],
+        ["7", "not for sealed files", "", ""],
+        [&second, "AES128_CTR_HMAC_SHA256_4KB", "opens", "4096"],
+        [&third, "", "destroyed", ""],
+    ];
+    ensure(rows == expected, table)
+}
+
 /// Commands that change one keyset at once lose no key, and whoever reads meanwhile reads a whole keyset.
 pub(crate) fn changed_at_once() -> Outcome {
     const COMMANDS: usize = 12;

@@ -87,6 +87,36 @@ pub(crate) fn ctrl_c_on_a_pipeline_replaces_nothing() -> Outcome {
     Ok(())
 }
 
+/// What ends early because of an interruption is no forgery: the exit code tells them apart.
+pub(crate) fn a_cut_off_input_is_an_interruption() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let passphrase = desk.file("passphrase", b"correct horse")?;
+    let option = format!("--passphrase={passphrase}");
+    let output = desk.path("output");
+    let commands: [&[&str]; 2] = [
+        &["open", "--keyset", &desk.keys, "-", text(&output)],
+        &["raw", "ctr", "-d", "--cipher", "aes-128", &option, "-", text(&output)],
+    ];
+    for command in commands {
+        for (is_interrupted, expected) in [(true, 130), (false, 3)] {
+            let mut child = lanecrypt(command);
+            let mut child = child.stdin(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+            let stdin = child.stdin.take();
+            let begun = wait_for_files(desk.folder(), 3);
+            if is_interrupted {
+                send("-INT", &child.id().to_string())?;
+            }
+            drop(stdin);
+            let status = child.wait()?;
+            begun?;
+            let what = format!("{command:?}, interrupted: {is_interrupted}: {status}");
+            ensure(status.code() == Some(expected), what)?;
+            ensure(names(desk.folder())? == ["keys", "passphrase"], "something is left")?;
+        }
+    }
+    Ok(())
+}
+
 /// `nohup` and shells without job control have signals ignored: then they end nothing.
 pub(crate) fn ignored_signals_end_nothing() -> Outcome {
     let desk = Desk::new(&[])?;

@@ -119,7 +119,18 @@ pub(crate) fn long_names() -> Outcome {
         printed(&mut lanecrypt(&["job", "commit", &job, text(&output)]), b"")?;
         ensure(desk.run("open", &[text(&output), "-"], b"")? == noise(100), "a job's bytes")?;
     }
-    Ok(())
+    let longer = desk.path(&"x".repeat(256));
+    let (code, complaint) = failure(&mut lanecrypt(&["keyset", "new", text(&longer)]), b"")?;
+    ensure(code == 1, format!("a name that is too long: exit code {code}: {complaint}"))
+}
+
+/// What is there and is no file is written to. It cannot be replaced.
+pub(crate) fn pipes_with_names() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let plain = desk.file("plain", &noise(100))?;
+    let sealed = desk.run("seal", &[&plain, "/dev/stdout"], b"")?;
+    let opened = desk.run("open", &["/dev/stdin", "/dev/stdout"], &sealed)?;
+    ensure(opened == noise(100), "through pipes that have names")
 }
 
 /// A link stays one, whatever writes through it, and also where its file is not there yet.

@@ -15,6 +15,7 @@ use crate::{
 const PERSON: &str = "
 import os, pty, sys, time
 answers, command = sys.argv[1].split(','), sys.argv[2:]
+keys = {'CTRL-C': b'\\x03', 'CTRL-D': b'\\x04'}
 pid, terminal = pty.fork()
 if pid == 0:
     os.execv(command[0], command)
@@ -30,7 +31,7 @@ while True:
     if answers and asked.endswith(b': '):
         time.sleep(0.2)
         answer = answers.pop(0)
-        os.write(terminal, b'\\x03' if answer == 'CTRL-C' else answer.encode() + b'\\n')
+        os.write(terminal, keys.get(answer, answer.encode() + b'\\n'))
         asked = b''
 status = os.waitpid(pid, 0)[1]
 sys.stdout.buffer.write(shown)
@@ -41,7 +42,11 @@ sys.exit(os.waitstatus_to_exitcode(status))
 fn typed(answers: &str, arguments: &[&str]) -> Result<(Option<i32>, String), Failed> {
     let command = lanecrypt(arguments);
     let mut python = PTY.command()?;
-    python.args(["-c", PERSON, answers]).arg(command.get_program()).args(command.get_args());
+    python
+        .env("TERM", "xterm")
+        .args(["-c", PERSON, answers])
+        .arg(command.get_program())
+        .args(command.get_args());
     let Output { status, stdout, stderr } = fed(&mut python, b"")?;
     let shown = [stdout, stderr].concat();
     Ok((status.code(), String::from_utf8_lossy(&shown).into_owned()))
@@ -76,13 +81,14 @@ pub(crate) fn passphrases_are_typed() -> Outcome {
     ensure(std::fs::read(&plain)? == noise(100), "raw under a typed passphrase")
 }
 
+/// Ctrl-D ends it, too, and is no interruption.
 pub(crate) fn ctrl_c_ends_the_typing() -> Outcome {
     let desk = Desk::new(&[])?;
     let mine = desk.path("mine.keys");
-    for answers in ["CTRL-C", "correct horse,CTRL-C"] {
+    for (answers, expected) in [("CTRL-C", 130), ("correct horse,CTRL-C", 130), ("CTRL-D", 1)] {
         let new = ["keyset", "new", "--passphrase", text(&mine)];
         let (code, shown) = typed(answers, &new)?;
-        ensure(code == Some(130), format!("{answers}: {code:?}: {shown}"))?;
+        ensure(code == Some(expected), format!("{answers}: {code:?}: {shown}"))?;
         ensure(names(desk.folder())? == ["keys"], format!("{answers}: something is left"))?;
     }
     Ok(())
@@ -108,4 +114,17 @@ pub(crate) fn no_bytes_to_a_terminal() -> Outcome {
     }
     let (code, shown) = typed("", &[commands[1], &["-"]].concat())?;
     ensure(code == Some(0) && shown.contains("a text"), format!("named: {code:?}: {shown}"))
+}
+
+/// The bar is there for a while, unless it is not wanted.
+pub(crate) fn progress_goes_away() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let plain = desk.file("plain", &noise(3_000_000))?;
+    let sealed = desk.path("sealed");
+    let seal = ["seal", "--keyset", &desk.keys, &plain, text(&sealed)];
+    let (code, shown) = typed("", &seal)?;
+    let is_cleared = shown.contains("MiB") && shown.ends_with("\r\x1b[2K");
+    ensure(code == Some(0) && is_cleared, format!("{code:?}: {shown:?}"))?;
+    let (code, shown) = typed("", &[&seal[..], &["--quiet"]].concat())?;
+    ensure(code == Some(0) && shown.is_empty(), format!("--quiet: {code:?}: {shown:?}"))
 }
