@@ -362,16 +362,20 @@ impl SealingJob {
         self.remove_receipts(target)
     }
 
-    /// Removes output and receipts of a job that will not be committed. Its header must not be used
+    /// Removes receipts and output of a job that will not be committed. Its header must not be used
     /// again.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`], of kind `NotFound` where there is no output.
     pub fn discard(&self, target: &Path) -> Result<(), Error> {
+        // An earlier call may have come as far as this.
+        match self.remove_receipts(target) {
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+            removed => removed?,
+        }
         let output = self.output(target);
         let removed = fs::remove_file(&output);
-        removed.map_err(Error::of_io(format!("remove {}", output.display())))?;
-        self.remove_receipts(target)
+        removed.map_err(Error::of_io(format!("remove {}", output.display())))
     }
 
     fn remove_receipts(&self, target: &Path) -> Result<(), Error> {

@@ -218,6 +218,22 @@ fn a_source_that_changes_meanwhile_is_noticed() {
     assert_eq!(fs::read_dir(files.folder.path()).unwrap().count(), 1);
 }
 
+/// A call that was killed may have removed the receipts.
+#[test]
+fn what_is_left_of_a_job_can_be_discarded() {
+    let files = Files::new(1000);
+    let (job, sealed) = (files.job(), files.path("sealed"));
+    let left = || fs::read_dir(files.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    job.create(&sealed).unwrap();
+    let receipts = left().find(|path| path.is_dir()).unwrap();
+    fs::remove_dir_all(receipts).unwrap();
+    job.discard(&sealed).unwrap();
+    assert_eq!(left().collect::<Vec<_>>(), [files.path("plain")]);
+    let error = job.discard(&sealed).unwrap_err();
+    let is_gone = |source: &std::io::Error| source.kind() == std::io::ErrorKind::NotFound;
+    assert!(matches!(&error, Error::Io { source, .. } if is_gone(source)), "{error}");
+}
+
 /// A file that was written a moment ago could be written again within the tick of the clock.
 #[test]
 fn a_job_waits_until_another_change_would_show() {

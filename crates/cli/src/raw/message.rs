@@ -49,13 +49,52 @@ pub(super) fn run(
     output.write_all(&text).map_err(Failure::of(name))
 }
 
-/// All of the input, without a copy left behind where its length is known.
+/// All of the input, and room for a tag.
 fn all_of(input: &mut Input) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    let mut text = Zeroizing::new(Vec::new());
     let name = input.name().to_owned();
-    let room = input.length().unwrap_or(0) as usize + TAG_BYTES + 1;
-    text.try_reserve_exact(room)
-        .map_err(|error| Failure::Io(format!("{name}: GCM holds all of it in memory: {error}")))?;
-    input.read_to_end(&mut text).map_err(Failure::of(name))?;
-    Ok(text)
+    let room = input.length().unwrap_or(64 << 10) as usize + TAG_BYTES + 1;
+    read_whole(input, room, &name)
+}
+
+/// All that there is to read; `room` is what it takes as far as that is known. No copy of it is left behind: where it is
+/// longer, it moves to memory that is twice as long, and what it had before is cleared.
+fn read_whole(
+    mut input: impl Read,
+    mut room: usize,
+    name: &str,
+) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    let mut text = Zeroizing::new(Vec::new());
+    loop {
+        let mut more = Zeroizing::new(Vec::new());
+        more.try_reserve_exact(room).map_err(|error| {
+            Failure::Io(format!("{name}: GCM holds all of it in memory: {error}"))
+        })?;
+        more.extend_from_slice(&text);
+        text = more;
+        // A tag is appended to it.
+        let most = (room - TAG_BYTES - text.len()) as u64;
+        let read = (&mut input).take(most).read_to_end(&mut text).map_err(Failure::of(name))?;
+        if (read as u64) < most {
+            return Ok(text);
+        }
+        room *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_text_moves_only_to_memory_that_is_twice_as_long() {
+        for bytes in [0, 1, 22, 23, 24, 1000] {
+            let text = read_whole(io::repeat(7).take(bytes), TAG_BYTES + 23, "it").expect("memory");
+            assert!(text.len() as u64 == bytes && text.iter().all(|&byte| byte == 7));
+            assert!(text.capacity() >= text.len() + TAG_BYTES, "there is room for a tag");
+            let factor = text.capacity() / (TAG_BYTES + 23);
+            assert!(text.capacity() % (TAG_BYTES + 23) == 0 && factor.is_power_of_two());
+        }
+    }
 }
