@@ -74,9 +74,7 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
         main.push(step("conformance and devices", || run_programs(&[], fills_the_machine)));
         // What only the host build of the kernels can show.
         main.push(step("tests that need the host build of the kernels", || {
-            run_programs(&["--ignored"], |program| {
-                program.is_of_library || program.name == "tuning"
-            })
+            run_programs(&["--ignored"], TestProgram::has_tests_of_kernels)
         }));
         main.push(kat);
         beside.push(step("unit tests, properties, doors", || {

@@ -2,8 +2,9 @@
 //! other programs, or for one thread.
 
 use std::{
+    ffi::OsStr,
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{Command, Stdio},
 };
 
 use anyhow::{Context, Result, ensure};
@@ -32,9 +33,40 @@ pub(crate) fn all() -> Result<Vec<TestProgram>> {
     build.args(["--quiet", "--no-run", "--message-format=json"]).stderr(Stdio::inherit());
     let said = build.output()?;
     ensure!(said.status.success(), "the tests do not compile");
-    let said = String::from_utf8_lossy(&said.stdout).into_owned();
-    let messages = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    messages.filter_map(|message| of(&message).transpose()).collect()
+    told(&said.stdout)
+}
+
+/// Those that cargo tells of with `--message-format=json`.
+pub(crate) fn told(output: &[u8]) -> Result<Vec<TestProgram>> {
+    messages(output).filter_map(|message| of(&message).transpose()).collect()
+}
+
+/// What cargo says with `--message-format=json`.
+pub(crate) fn messages(output: &[u8]) -> impl Iterator<Item = Value> {
+    output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+}
+
+impl TestProgram {
+    /// Whether it has tests that are ignored but where the host build of the kernels is.
+    pub(crate) fn has_tests_of_kernels(&self) -> bool {
+        self.is_of_library || self.name == "tuning"
+    }
+
+    /// The program, which `launcher` starts where that is not empty. It runs in the folder of its package, where cargo
+    /// would run it.
+    pub(crate) fn started_by(&self, launcher: &[impl AsRef<OsStr>]) -> Command {
+        let folder = self.manifest.parent().unwrap_or(Path::new("."));
+        let mut program = match launcher.split_first() {
+            None => command(&self.path),
+            Some((launcher, options)) => {
+                let mut launcher = command(launcher);
+                launcher.args(options).arg(&self.path);
+                launcher
+            }
+        };
+        program.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+        program
+    }
 }
 
 /// The program that a message of cargo tells of; none where it is no test.
@@ -54,8 +86,7 @@ fn of(message: &Value) -> Result<Option<TestProgram>> {
     }))
 }
 
-/// Runs these with these options, all of them whatever fails, each in the folder of its package, where cargo would run
-/// it.
+/// Runs these with these options, all of them whatever fails.
 pub(crate) fn run_all<'a>(
     programs: impl Iterator<Item = &'a TestProgram>,
     options: &[&str],
@@ -63,10 +94,10 @@ pub(crate) fn run_all<'a>(
 ) -> Result<()> {
     let mut failed = Vec::new();
     for program in programs {
-        let folder = program.manifest.parent().unwrap_or(Path::new("."));
-        println!("Running {} of {}: {}", program.name, folder.display(), program.path.display());
-        let mut test = command(&program.path);
-        test.args(options).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+        let (name, manifest) = (&program.name, program.manifest.display());
+        println!("Running {name} of {manifest}: {}", program.path.display());
+        let mut test = program.started_by(&[] as &[&str]);
+        test.args(options);
         test.envs(variables.iter().map(|(name, value)| (name, value)));
         failed.extend(run(&mut test).err().map(|error| format!("{error:#}")));
     }

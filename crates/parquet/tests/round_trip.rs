@@ -4,8 +4,8 @@
 mod common;
 
 use common::{
-    SMALL, Shape, assert_consistent, by_column, key, name, opened, page, place, plain, sealed,
-    uniform,
+    SMALL, Shape, assert_consistent, by_column, footer, key, name, opened, page, place, plain,
+    plain_with, sealed, uniform,
 };
 use lanecrypt_parquet::{
     Algorithm, ByMetadata, Encrypted, Error, InMemory, Key, Keys, Kind, OpenOptions, SealOptions,
@@ -81,6 +81,43 @@ fn opens_again(shape: Shape, plain: &[u8], keys: &Keys, options: &SealOptions) {
     assert!(opened(&again, keys, OpenOptions::default()).unwrap() == image);
 }
 
+/// Those that stay as they are, longer than what is copied at once.
+#[test]
+fn long_columns_are_copied() {
+    let shape = Shape { row_groups: 1, columns: 2, pages: 3, values: 400_000, ..SMALL };
+    let (plain, keys) = (plain(shape), by_column(&[0]));
+    let sealed = sealed(&plain, &keys, &SealOptions::default());
+    let image = opened(&sealed, &keys, OpenOptions::default()).unwrap();
+    assert_consistent(&image);
+    let column = |file: &[u8]| {
+        let (footer, pages) = (footer(file), shape.pages * shape.values * 8);
+        let chunk = footer.structures(4).next().unwrap().structures(1).nth(1).unwrap().clone();
+        let start = usize::try_from(chunk.structure(3).unwrap().integer(9).unwrap()).unwrap();
+        file[start..start + pages].to_vec()
+    };
+    assert!(column(&image) == column(&plain));
+}
+
+/// Some writers say that a dictionary is at zero where there is none, and of a column without values that its
+/// values are there.
+#[test]
+fn places_that_are_zero_are_none() {
+    let set = |chunk: &mut Struct, field| match chunk.get_mut(3) {
+        Some(Value::Struct(metadata)) => metadata.set(field, Value::I64(0)),
+        _ => panic!("a column has metadata"),
+    };
+    let without = plain_with(SMALL, |_, chunk| set(chunk, 11));
+    let alone = Shape { pages: 0, has_dictionary: true, has_index: false, ..SMALL };
+    let alone = plain_with(alone, |_, chunk| set(chunk, 9));
+    for (plain, pages) in [(without, SMALL.pages), (alone, 1)] {
+        let sealed = sealed(&plain, &uniform(), &SealOptions::default());
+        let encrypted = Encrypted::read(InMemory(&sealed), &uniform(), OpenOptions::default());
+        let encrypted = encrypted.unwrap();
+        assert_eq!(encrypted.pages(), SMALL.row_groups * SMALL.columns * pages);
+        assert_consistent(&encrypted.open().unwrap());
+    }
+}
+
 #[test]
 fn encrypted_columns_cannot_be_read() {
     let plain = plain(SMALL);
@@ -126,6 +163,7 @@ fn only_some_columns_and_row_groups() {
         let open = OpenOptions { columns: Some(&missing), ..OpenOptions::default() };
         let error = opened(&sealed, &keys, open).unwrap_err();
         assert!(matches!(error, Error::NoSuchColumn { .. }), "{error}");
+        assert!(!error.is_not_authentic());
         let open = OpenOptions { row_groups: Some(&[0, 2]), ..OpenOptions::default() };
         let error = opened(&sealed, &by_column(&[0, 2]), open).unwrap_err();
         assert!(matches!(error, Error::NoSuchRowGroup { given: 2, count: 2 }), "{error}");
@@ -281,7 +319,7 @@ fn what_is_no_file_to_open_or_to_seal() {
 #[test]
 fn files_that_ask_for_more_than_they_have() {
     let shape = Shape { has_index: false, ..SMALL };
-    let plain = common::plain_with(shape, |number, column| {
+    let plain = plain_with(shape, |number, column| {
         let Some(Value::Struct(metadata)) = column.get_mut(3).filter(|_| number > 0) else {
             return;
         };

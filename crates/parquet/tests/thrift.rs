@@ -102,6 +102,19 @@ fn bytes_are_as_the_protocol_says() {
 }
 
 #[test]
+fn integers_of_any_size_are_read_as_one() {
+    let all = [Value::I16(-2), Value::I32(-3), Value::I64(-4), Value::Bool(true)];
+    let fields: Struct = (1..).zip(all).collect();
+    let read = [1, 2, 3, 4, 5].map(|id| fields.integer(id));
+    assert_eq!(read, [Some(-2), Some(-3), Some(-4), None, None]);
+    // The largest has all 64 bits, and one more is too many.
+    let largest = [[0x16].as_slice(), &[0xff; 9], &[1, 0]].concat();
+    assert_eq!(read_struct(&largest).unwrap().0.integer(1), Some(i64::MIN));
+    let larger = [[0x16].as_slice(), &[0xff; 9], &[2, 0]].concat();
+    assert!(read_struct(&larger).unwrap_err().what.contains("64 bits"));
+}
+
+#[test]
 fn what_asks_for_too_much_is_refused() {
     let what = |bytes: &[u8]| read_struct(bytes).unwrap_err().what;
     // A list of 2^32 structures, a text of 2^40 bytes, a number of 70 bits.

@@ -23,8 +23,9 @@ type Tried = Result<(), Failed>;
 type Property = fn(&Device) -> Tried;
 type Open = fn() -> Result<Device, cuda::Error>;
 
-const PROPERTIES: [(&str, Property); 4] = [
+const PROPERTIES: [(&str, Property); 5] = [
     ("as_on_the_cpu", as_on_the_cpu),
+    ("long_columns_are_copied", long_columns_are_copied),
     ("sealed_and_opened_again", sealed_and_opened_again),
     ("what_was_changed_is_named", what_was_changed_is_named),
     ("a_target_stays_where_sealing_fails", a_target_stays_where_sealing_fails),
@@ -100,6 +101,16 @@ fn as_on_the_cpu(device: &Device) -> Tried {
             }
         }
     }
+    Ok(())
+}
+
+/// Those that are not encrypted, longer than what is copied at once.
+fn long_columns_are_copied(device: &Device) -> Tried {
+    let shape = Shape { row_groups: 1, columns: 2, pages: 3, values: 800_000, ..SMALL };
+    let keys = by_column(&[0]);
+    let sealed = sealed(&plain(shape), &keys, &SealOptions::default());
+    let expected = opened(&sealed, &keys, OpenOptions::default())?;
+    assert!(on_device(device, &sealed, &keys, OpenOptions::default())? == expected);
     Ok(())
 }
 

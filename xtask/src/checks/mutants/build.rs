@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
 };
 
@@ -14,18 +14,11 @@ use super::switches::{Mutant, Numbered, Switched, switched};
 use crate::{
     command::{built_quickly, cargo},
     sources::tree,
+    test_programs::{self, TestProgram, messages},
 };
 
 /// Which mutant is on, as a module of each crate.
 pub(super) const ON: &str = include_str!("on.rs");
-
-/// A program of tests.
-#[derive(Clone, Debug)]
-pub(super) struct Program {
-    pub(super) file: PathBuf,
-    /// Where it runs: its package's folder.
-    pub(super) folder: PathBuf,
-}
 
 /// What to build.
 #[derive(Debug)]
@@ -43,7 +36,7 @@ pub(super) struct Build<'a> {
 /// Mutants of a build.
 #[derive(Debug)]
 pub(super) struct Built {
-    pub(super) programs: Vec<Program>,
+    pub(super) programs: Vec<TestProgram>,
     /// The numbers of those that are behind switches.
     pub(super) switched: BTreeSet<usize>,
     /// Those that do not compile.
@@ -143,26 +136,15 @@ impl Build<'_> {
         Ok(refused)
     }
 
-    fn programs(&self) -> Result<Vec<Program>> {
+    fn programs(&self) -> Result<Vec<TestProgram>> {
         let output = self.cargo("test").arg("--no-run").output().context("cargo")?;
         if !output.status.success() {
             let texts = messages(&output.stdout);
             let texts = texts.filter_map(|m| m["message"]["rendered"].as_str().map(str::to_owned));
             bail!("the tests do not compile:\n{}", texts.collect::<String>());
         }
-        let program = |artifact: Value| {
-            let file =
-                artifact["executable"].as_str().filter(|_| artifact["profile"]["test"] == true)?;
-            let manifest = Path::new(artifact["manifest_path"].as_str()?);
-            Some(Program { file: file.into(), folder: manifest.parent()?.to_owned() })
-        };
-        Ok(messages(&output.stdout).filter_map(program).collect())
+        test_programs::told(&output.stdout)
     }
-}
-
-/// What cargo says, an object in each line.
-fn messages(output: &[u8]) -> impl Iterator<Item = Value> {
-    output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
 /// The places of an error: first where it is, then what it has to do with.

@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
     fs,
     path::Path,
-    process::{Command, Stdio},
+    process::Stdio,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -16,12 +16,13 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use rayon::prelude::*;
 
-use super::{build::Program, switches::Mutant};
+use super::switches::Mutant;
+use crate::test_programs::TestProgram;
 
 /// A test, or several where a program has thousands.
 #[derive(Debug)]
 struct Trial<'a> {
-    program: &'a Program,
+    program: &'a TestProgram,
     names: Vec<String>,
     time: Duration,
     /// The mutants whose code it runs.
@@ -53,7 +54,7 @@ impl<'a> Trials<'a> {
     /// # Errors
     /// Where one of them fails.
     pub(super) fn new(
-        programs: &'a [Program],
+        programs: &'a [TestProgram],
         environment: &'a [(&'static str, OsString)],
         folder: &Path,
     ) -> Result<Self> {
@@ -78,12 +79,10 @@ impl<'a> Trials<'a> {
         Ok(trials)
     }
 
-    fn names(&self, program: &Program) -> Result<Vec<String>> {
-        let mut list = Command::new(&program.file);
-        list.args(["--list", "--format", "terse"]).current_dir(&program.folder);
-        let list =
-            list.env("CARGO_MANIFEST_DIR", &program.folder).envs(self.environment()).output();
-        let list = list.with_context(|| program.file.display().to_string())?;
+    fn names(&self, program: &TestProgram) -> Result<Vec<String>> {
+        let mut list = program.started_by(&[] as &[&str]);
+        list.args(["--list", "--format", "terse"]).envs(self.environment());
+        let list = list.output().with_context(|| program.name.clone())?;
         let list = String::from_utf8_lossy(&list.stdout).into_owned();
         Ok(list.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
     }
@@ -94,17 +93,14 @@ impl<'a> Trials<'a> {
 
     /// A run of a trial that is ended after this time, or when it takes memory or disk without end.
     fn run(&self, trial: &Trial<'_>, most: Duration, variable: (&str, &Path)) -> Result<bool> {
-        let mut run = Command::new("prlimit");
-        run.args([
-            "--as=42949672960",
-            "--fsize=12884901888",
-            "--core=0",
-            "timeout",
-            "--signal=KILL",
-        ]);
-        run.arg(most.as_secs_f64().to_string()).arg(&trial.program.file);
+        let most = most.as_secs_f64().to_string();
+        let limits = ["prlimit", "--as=42949672960", "--fsize=12884901888", "--core=0"];
+        let limits = [&limits[..], &["timeout", "--signal=KILL", &most]].concat();
+        let mut run = trial.program.started_by(&limits);
         run.args(["--exact", "--test-threads=1"]).args(&trial.names);
-        run.current_dir(&trial.program.folder).env("CARGO_MANIFEST_DIR", &trial.program.folder);
+        if trial.program.has_tests_of_kernels() {
+            run.arg("--include-ignored");
+        }
         run.envs(self.environment()).env("RUST_BACKTRACE", "0").env(variable.0, variable.1);
         run.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(run.status().context("prlimit, of util-linux")?.success())
@@ -115,7 +111,7 @@ impl<'a> Trials<'a> {
         let start = Instant::now();
         let passed = self.run(trial, LONG, ("LANECRYPT_MUTANTS_LOG", log))?;
         let time = start.elapsed();
-        let program = trial.program.file.display();
+        let program = &trial.program.name;
         ensure!(passed, "without a fault, this fails: {program} --exact {}", trial.names.join(" "));
         let numbers = fs::read_to_string(log).unwrap_or_default();
         let _ = fs::remove_file(log);
