@@ -3,13 +3,18 @@
 
 use std::{
     fs::File,
+    hint::black_box,
     io::{self, Read as _},
     ops::Range,
     os::unix::fs::FileExt,
+    ptr,
+    sync::{Mutex, PoisonError},
 };
 
 /// Bytes of a secret that are looked for, its last: an allocator writes to the first of what it was given back.
 const LOOKED_FOR: usize = 12;
+/// The longest page that a system has.
+const LONGEST_GUARD: u64 = 64 << 10;
 
 /// A secret that a test knows by its inverse, so that what is found in memory is a copy that others left.
 #[derive(Debug)]
@@ -76,6 +81,9 @@ impl Inverted {
     /// # Errors
     /// What reading `/proc/self` gives.
     pub fn is_left(&mut self) -> io::Result<bool> {
+        // What another scan reads is a copy for a while.
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let memory = File::open("/proc/self/mem")?;
         let wanted = &self.inverse[self.inverse.len() - LOOKED_FOR..];
         let is_copy = |window: &[u8]| window.iter().zip(wanted).all(|(byte, not)| *byte == !not);
@@ -109,6 +117,8 @@ impl Scan {
         self.heaps.clear();
         File::open("/proc/self/maps")?.read_to_string(&mut self.maps)?;
         let malformed = || io::Error::other("a line of /proc/self/maps is not as proc(5) has it");
+        let here = 0_u8;
+        let here = ptr::from_ref(black_box(&here)).addr() as u64;
         let mut guard = None;
         for line in self.maps.lines() {
             let mut fields = line.split_whitespace();
@@ -118,11 +128,13 @@ impl Scan {
             let number = |digits| u64::from_str_radix(digits, 16).map_err(|_| malformed());
             let range = number(start)?..number(end)?;
             let file = fields.nth(3).unwrap_or_default();
-            let is_heap = access == Some("rw-p") && (file.is_empty() || file == "[heap]");
-            let behind_guard = guard == Some(range.start);
-            guard = (access == Some("---p")).then_some(range.end);
-            // A stack of a thread begins behind memory that nobody may touch.
-            if is_heap && !behind_guard {
+            let is_memory = access == Some("rw-p") && (file.is_empty() || file == "[heap]");
+            let is_stack = range.contains(&here) || guard == Some(range.start);
+            // A stack of a thread begins behind a page that may not be touched; what an allocator has reserved may
+            // not be touched either, and is longer.
+            let is_guard = access == Some("---p") && range.end - range.start <= LONGEST_GUARD;
+            guard = is_guard.then_some(range.end);
+            if is_memory && !is_stack {
                 self.heaps.push(range);
             }
         }
@@ -132,7 +144,7 @@ impl Scan {
 
 #[cfg(test)]
 mod tests {
-    use std::hint::black_box;
+    use std::thread;
 
     use super::*;
 
@@ -140,18 +152,26 @@ mod tests {
         secret.is_left().expect("Linux shows a process its memory")
     }
 
+    /// In several threads, each of which has memory of its own from the allocator.
     #[test]
     fn what_is_there_is_found_and_what_was_given_back() {
-        let mut secret = Inverted::new(0, 64);
-        assert!(!is_left(&mut secret));
+        thread::scope(|scope| {
+            for number in 2..8 {
+                scope.spawn(move || finds(&mut Inverted::new(number, 64)));
+            }
+        });
+    }
+
+    fn finds(secret: &mut Inverted) {
+        assert!(!is_left(secret));
         let mut place = vec![0; 64];
         secret.reveal(&mut place);
-        assert!(is_left(&mut secret));
+        assert!(is_left(secret));
         place.fill(0);
-        assert!(!is_left(&mut secret));
+        assert!(!is_left(secret));
         secret.reveal(&mut place);
         drop(black_box(place));
-        assert!(is_left(&mut secret));
+        assert!(is_left(secret));
     }
 
     #[test]
