@@ -14,7 +14,7 @@ use std::{
 };
 
 static ON: OnceLock<usize> = OnceLock::new();
-static WAS_ASKED: [AtomicBool; 1 << 14] = [const { AtomicBool::new(false) }; 1 << 14];
+static WAS_ASKED: [AtomicBool; 1 << 16] = [const { AtomicBool::new(false) }; 1 << 16];
 
 /// Whether the mutant of this number is on: that of `LANECRYPT_MUTANT`. With `LANECRYPT_MUTANTS_LOG` none is; that file
 /// gets the number of each that was asked for.

@@ -37,7 +37,7 @@ const MOST: usize = 400;
 pub(super) enum Outcome {
     /// A test failed.
     Noticed,
-    /// So many tests ran its code, and passed.
+    /// This many tests ran its code, and passed.
     Survived(usize),
 }
 
