@@ -226,7 +226,11 @@ fn what_is_left_of_a_job_can_be_discarded() {
     let left = || fs::read_dir(files.folder.path()).unwrap().map(|entry| entry.unwrap().path());
     job.create(&sealed).unwrap();
     let receipts = left().find(|path| path.is_dir()).unwrap();
-    fs::remove_dir_all(receipts).unwrap();
+    fs::remove_dir_all(&receipts).unwrap();
+    fs::write(&receipts, "no folder").unwrap();
+    let error = job.discard(&sealed).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }) && left().count() == 3, "{error}");
+    fs::remove_file(&receipts).unwrap();
     job.discard(&sealed).unwrap();
     assert_eq!(left().collect::<Vec<_>>(), [files.path("plain")]);
     let error = job.discard(&sealed).unwrap_err();

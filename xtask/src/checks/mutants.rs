@@ -49,7 +49,7 @@ fn subjects() -> Result<Vec<Subject>> {
         whole("reference", &["lanecrypt-fuzz"]),
         // Where plaintext or a key could leak.
         whole("modes", &["lanecrypt-fuzz", "lanecrypt"]),
-        whole("tink", &["lanecrypt-fuzz"]),
+        whole("tink", &["lanecrypt-cli", "lanecrypt-fuzz", "lanecrypt-objects"]),
         whole("luks", &["lanecrypt-fuzz"]),
         whole("objects", &["lanecrypt-fuzz"]),
         whole("parquet", &["lanecrypt-fuzz"]),
