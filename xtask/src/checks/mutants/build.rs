@@ -2,17 +2,18 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs,
     ops::Range,
     path::Path,
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use serde_json::Value;
 
 use super::switches::{Mutant, Numbered, Switched, switched};
 use crate::{
-    command::{built_quickly, cargo},
+    command::{built_quickly, cargo, root},
     sources::tree,
     test_programs::{self, TestProgram, messages},
 };
@@ -68,15 +69,11 @@ impl Build<'_> {
         for (number, mutant) in (1..).zip(mutants).filter(|(number, _)| !without.contains(number)) {
             of_files.entry(&mutant.file).or_default().insert(number, mutant);
         }
-        let source = tree::sources(&crate::command::root())?;
         let mut files = BTreeMap::new();
         for (path, mutants) in of_files {
-            let source = source.get(path).with_context(|| format!("{path} is not there"))?;
-            let source = str::from_utf8(source).with_context(|| path.to_owned())?;
-            files.insert(
-                path.to_owned(),
-                switched(source, &mutants).with_context(|| path.to_owned())?,
-            );
+            let source = fs::read_to_string(root().join(path));
+            let file = source.map_err(Error::from).and_then(|source| switched(&source, &mutants));
+            files.insert(path.to_owned(), file.with_context(|| path.to_owned())?);
         }
         tree::copy(self.copy, |path, bytes| Some(self.changed(path, bytes, &files)))?;
         Ok(files)

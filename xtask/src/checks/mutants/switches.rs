@@ -219,14 +219,18 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn body(&mut self, block: &syn::Block) {
-        let Some(first) = block.stmts.first() else { return };
+    /// A body with what is in it; none of a function that may be called when it is compiled.
+    fn function(&mut self, signature: &syn::Signature, block: &syn::Block) {
+        let Some(first) = block.stmts.first().filter(|_| signature.constness.is_none()) else {
+            return;
+        };
         let at = self.offset(first.span().start());
         for (number, mutant) in self.at(first.span(), Genre::FnValue) {
             let behind = format!(" {{ return {}; }} ", mutant.replacement);
             let change = Change::Insert { number, before: "if ", behind };
             self.nodes.push(Node { range: at..at, change });
         }
+        self.visit_block(block);
     }
 }
 
@@ -262,23 +266,16 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 
     fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
-        if function.sig.constness.is_none() {
-            self.body(&function.block);
-            self.visit_block(&function.block);
-        }
+        self.function(&function.sig, &function.block);
     }
 
     fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
-        if function.sig.constness.is_none() {
-            self.body(&function.block);
-            self.visit_block(&function.block);
-        }
+        self.function(&function.sig, &function.block);
     }
 
     fn visit_trait_item_fn(&mut self, function: &'ast syn::TraitItemFn) {
         if let Some(block) = &function.default {
-            self.body(block);
-            self.visit_block(block);
+            self.function(&function.sig, block);
         }
     }
 

@@ -67,10 +67,9 @@ impl<'a> Trials<'a> {
             }
         }
         fs::create_dir_all(folder)?;
-        let all: Vec<_> = trials.all.par_iter().enumerate().collect();
-        let reached = all
-            .into_par_iter()
-            .map(|(number, trial)| trials.reached(trial, &folder.join(number.to_string())));
+        let all = trials.all.par_iter().enumerate();
+        let reached =
+            all.map(|(number, trial)| trials.reached(trial, &folder.join(number.to_string())));
         let reached: Vec<_> = reached.collect::<Result<_>>()?;
         for (trial, (time, reaches)) in trials.all.iter_mut().zip(reached) {
             (trial.time, trial.reaches) = (time, reaches);
