@@ -188,11 +188,15 @@ fn order(column: usize) -> Struct {
     fields([(1, Value::Struct(Struct::default())), (100, short(column))])
 }
 
+/// Where the footer of a file starts.
+pub(crate) fn footer_at(file: &[u8]) -> usize {
+    let end = file.len() - 8;
+    end - u32::from_le_bytes(file[end..end + 4].try_into().expect("four bytes")) as usize
+}
+
 /// The footer of a plaintext file.
 pub(crate) fn footer(file: &[u8]) -> Struct {
-    let end = file.len() - 8;
-    let length = u32::from_le_bytes(file[end..end + 4].try_into().expect("four bytes"));
-    read_struct(&file[end - length as usize..end]).expect("a footer").0
+    read_struct(&file[footer_at(file)..file.len() - 8]).expect("a footer").0
 }
 
 /// A number of a structure, if it has it.
