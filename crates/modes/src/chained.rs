@@ -1,4 +1,4 @@
-//! CBC and CFB: one type for both and both directions, by the step that each takes.
+//! CBC, CFB and OFB of whole blocks: one type for all and both directions, by the step that each takes.
 
 use core::{fmt, marker::PhantomData};
 
@@ -11,7 +11,9 @@ use cipher::{
     consts::U64,
     inout::NotEqualError,
 };
-use lanecrypt_core::{ChainedMode, Direction, Engine, Error, modes};
+use lanecrypt_core::{ChainedMode, Direction, Engine, Error, clear_bytes, modes};
+
+use crate::ofb;
 
 /// CBC (SP 800-38A, 6.2), with the names of the crate `cbc` 0.2.
 pub mod cbc {
@@ -25,10 +27,10 @@ pub mod cbc {
     pub type BatchEncryptor<C> = crate::Batch<C, Encrypt>;
 
     /// The step of [`Encryptor`].
-    #[derive(Debug)]
+    #[derive(Clone, Copy, Debug)]
     pub enum Encrypt {}
     /// The step of [`Decryptor`].
-    #[derive(Debug)]
+    #[derive(Clone, Copy, Debug)]
     pub enum Decrypt {}
 }
 
@@ -48,10 +50,10 @@ pub mod cfb {
     pub type BatchEncryptor<C> = crate::Batch<C, Encrypt>;
 
     /// The step of [`Encryptor`].
-    #[derive(Debug)]
+    #[derive(Clone, Copy, Debug)]
     pub enum Encrypt {}
     /// The step of [`Decryptor`].
-    #[derive(Debug)]
+    #[derive(Clone, Copy, Debug)]
     pub enum Decrypt {}
 }
 
@@ -78,6 +80,8 @@ impl Encrypts for cbc::Encrypt {}
 impl Decrypts for cbc::Decrypt {}
 impl Encrypts for cfb::Encrypt {}
 impl Decrypts for cfb::Decrypt {}
+impl Encrypts for ofb::Apply {}
+impl Decrypts for ofb::Apply {}
 
 macro_rules! steps {
     ($($step:ty: $name:literal, $type:literal, $mode:expr;)*) => {$(
@@ -93,6 +97,7 @@ steps! {
     cbc::Decrypt: "CBC", "cbc::Decryptor", ChainedMode::Cbc(Direction::Decrypt);
     cfb::Encrypt: "CFB", "cfb::Encryptor", ChainedMode::Cfb(Direction::Encrypt);
     cfb::Decrypt: "CFB", "cfb::Decryptor", ChainedMode::Cfb(Direction::Decrypt);
+    ofb::Apply: "OFB", "Ofb", ChainedMode::Ofb;
 }
 
 /// A mode that chains blocks, with cipher `C`, in the middle of a message.
@@ -116,6 +121,15 @@ impl<C: BlockEngine, S: Step> Chained<C, S> {
         // In place: there is no way from a buffer of blocks to one of their bytes.
         let bytes = Array::slice_as_flattened_mut(blocks.into_out_with_copied_in());
         S::MODE.run_blocks(&self.engine, &mut self.previous, bytes.into())
+    }
+
+    /// Runs any number of bytes, of a mode that is a key stream; `used` bytes of its block are used, less than a block.
+    pub(crate) fn try_bytes(
+        &mut self,
+        used: &mut usize,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        S::MODE.run_bytes(&self.engine, &mut self.previous, used, data)
     }
 
     fn blocks(&mut self, blocks: InOutBuf<'_, '_, Block<C>>) {
@@ -226,6 +240,13 @@ impl<C: BlockSizeUser + AlgorithmName, S: Step> AlgorithmName for Chained<C, S> 
         write!(f, "{}<", S::TYPE)?;
         C::write_alg_name(f)?;
         f.write_str(">")
+    }
+}
+
+impl<C: BlockSizeUser, S> Drop for Chained<C, S> {
+    fn drop(&mut self) {
+        // In OFB key stream, in the others ciphertext.
+        clear_bytes(&mut self.previous);
     }
 }
 

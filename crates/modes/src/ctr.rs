@@ -301,6 +301,14 @@ impl<C: BlockSizeUser, F: CtrFlavor<C::BlockSize>> SetIvState for CtrCore<C, F> 
     fn set_iv(&mut self, iv: &Iv<Self>) {
         (self.iv, self.next, self.left) = (iv.clone(), 0, 0);
     }
+
+    /// Also in the middle of a block.
+    fn peek<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        let (iv, next, left) = (self.iv.clone(), self.next, self.left);
+        let result = f(self);
+        (self.iv, self.next, self.left) = (iv, next, left);
+        result
+    }
 }
 
 impl<C: BlockSizeUser + AlgorithmName, F: CtrFlavor<C::BlockSize>> AlgorithmName for CtrCore<C, F> {

@@ -3,10 +3,12 @@
 use core::fmt;
 
 use ::cipher::{
-    Block, BlockSizeUser, InOutBuf, InnerIvInit, Iv, IvSizeUser, StreamCipher, StreamCipherError,
+    BlockSizeUser, InOutBuf, InnerIvInit, Iv, IvSizeUser, StreamCipher, StreamCipherError,
     common::InnerUser,
 };
-use lanecrypt_core::{ChainedMode, Engine, Error, clear_bytes};
+use lanecrypt_core::Error;
+
+use crate::{BlockEngine, Chained};
 
 pub use ::cipher;
 
@@ -14,9 +16,8 @@ pub use ::cipher;
 /// of the one before.
 #[derive(Clone)]
 pub struct Ofb<C: BlockSizeUser> {
-    engine: C,
-    /// The block of key stream that the position is in, or the IV.
-    block: Block<C>,
+    /// Its state is the block of key stream that the position is in, or the IV.
+    core: OfbCore<C>,
     /// Bytes of it that were used, less than a block; 0 where the next one is not made yet.
     used: usize,
 }
@@ -24,28 +25,34 @@ pub struct Ofb<C: BlockSizeUser> {
 /// Many messages in OFB side by side.
 pub type BatchOfb<C> = crate::Batch<C, Apply>;
 
-/// The step of [`BatchOfb`].
-#[derive(Debug)]
+/// OFB of whole blocks; encryption and decryption are the same.
+pub type OfbCore<C> = Chained<C, Apply>;
+
+/// The step of [`OfbCore`] and [`BatchOfb`].
+#[derive(Clone, Copy, Debug)]
 pub enum Apply {}
 
-/// The stream itself: in the crate `ofb` the core is another type.
-pub type OfbCore<C> = Ofb<C>;
-
 impl<C: BlockSizeUser> Ofb<C> {
-    /// The stream itself.
+    /// The stream after the blocks that `core` has run.
     #[must_use]
-    pub fn from_core(core: Self) -> Self {
-        core
+    pub fn from_core(core: OfbCore<C>) -> Self {
+        Self { core, used: 0 }
+    }
+
+    /// What runs the blocks. Its state is the block of key stream that the position is in, or the IV.
+    #[must_use]
+    pub fn get_core(&self) -> &OfbCore<C> {
+        &self.core
     }
 }
 
-impl<C: Engine + BlockSizeUser> Ofb<C> {
+impl<C: BlockEngine> Ofb<C> {
     /// XORs the key stream over `data` and moves on by its length.
     ///
     /// # Errors
     /// The engine's own: the output and the state are unspecified then.
     pub fn try_apply(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        ChainedMode::Ofb.run_bytes(&self.engine, &mut self.block, &mut self.used, data)
+        self.core.try_bytes(&mut self.used, data)
     }
 }
 
@@ -59,11 +66,11 @@ impl<C: BlockSizeUser> InnerUser for Ofb<C> {
 
 impl<C: BlockSizeUser> InnerIvInit for Ofb<C> {
     fn inner_iv_init(engine: C, iv: &Iv<Self>) -> Self {
-        Self { engine, block: iv.clone(), used: 0 }
+        Self::from_core(OfbCore::inner_iv_init(engine, iv))
     }
 }
 
-impl<C: Engine + BlockSizeUser> StreamCipher for Ofb<C> {
+impl<C: BlockEngine> StreamCipher for Ofb<C> {
     fn check_remaining(&self, _: usize) -> Result<(), StreamCipherError> {
         Ok(())
     }
@@ -79,13 +86,6 @@ impl<C: Engine + BlockSizeUser> StreamCipher for Ofb<C> {
     fn unchecked_write_keystream(&mut self, buf: &mut [u8]) {
         buf.fill(0);
         self.unchecked_apply_keystream_inout(buf.into());
-    }
-}
-
-impl<C: BlockSizeUser> Drop for Ofb<C> {
-    fn drop(&mut self) {
-        // Key stream.
-        clear_bytes(&mut self.block);
     }
 }
 

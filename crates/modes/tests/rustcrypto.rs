@@ -5,7 +5,7 @@ mod fails;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cipher::{
-    BlockModeDecrypt, BlockModeEncrypt, InOutBuf, IvState, KeyInit, KeyIvInit, StreamCipher,
+    Array, BlockModeDecrypt, BlockModeEncrypt, InOutBuf, IvState, KeyInit, KeyIvInit, StreamCipher,
     StreamCipherSeek, block_padding::Pkcs7, common::SetIvState,
 };
 use fails::Fails;
@@ -13,7 +13,7 @@ use lanecrypt_aes::Aes192;
 use lanecrypt_core::Direction;
 use lanecrypt_des::TdesEde3;
 use lanecrypt_modes::{
-    Ctr, Ofb, Xts, cbc, cfb, ctr::Ctr128BE, get_tweak_default, xts_halves_are_equal,
+    Ctr, Ofb, Xts, cbc, cfb, ctr::Ctr128BE, get_tweak_default, ofb::OfbCore, xts_halves_are_equal,
 };
 use proptest::{collection::vec, prelude::*};
 
@@ -237,6 +237,50 @@ fn a_stream_begins_anew_at_another_iv() {
     stream.set_iv(&[3; 16].into());
     stream.apply_keystream(&mut found);
     of(3).apply_keystream(&mut expected);
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_look_ahead_leaves_the_place_in_a_block() {
+    let of = || Ctr128BE::<Aes192>::new(&[1; 24].into(), &[2; 16].into());
+    let (mut stream, mut found, mut expected) = (of(), [7; 61], [7; 61]);
+    stream.apply_keystream(&mut found[..21]);
+    let (mut ahead, rest) = ([7; 40], &mut found[21..]);
+    stream.peek(|stream| stream.apply_keystream(&mut ahead));
+    stream.apply_keystream(rest);
+    of().apply_keystream(&mut expected);
+    assert_eq!((found, &ahead[..]), (expected, &expected[21..]));
+}
+
+#[test]
+fn copies_go_on_from_the_same_place() {
+    fn blocks<M: KeyIvInit + BlockModeEncrypt + Clone>() {
+        let mut mode = M::new(&Array::from_fn(|_| 1), &Array::from_fn(|_| 2));
+        mode.encrypt_block(&mut Array::from_fn(|_| 3));
+        let (mut copy, block) = (mode.clone(), Array::from_fn(|_| 4));
+        let (mut found, mut expected) = (block.clone(), block);
+        copy.encrypt_block(&mut found);
+        mode.encrypt_block(&mut expected);
+        assert_eq!(found, expected);
+    }
+    fn bytes<M: KeyIvInit + StreamCipher + Clone>() {
+        let mut mode = M::new(&Array::from_fn(|_| 1), &Array::from_fn(|_| 2));
+        mode.apply_keystream(&mut [3; 21]);
+        let (mut copy, mut found, mut expected) = (mode.clone(), [4; 40], [4; 40]);
+        copy.apply_keystream(&mut found);
+        mode.apply_keystream(&mut expected);
+        assert_eq!(found, expected);
+    }
+    blocks::<cbc::Encryptor<Aes192>>();
+    blocks::<cfb::Encryptor<Aes192>>();
+    blocks::<OfbCore<Aes192>>();
+    bytes::<Ofb<Aes192>>();
+    bytes::<Ctr128BE<Aes192>>();
+    let mut pieces = cfb::BufEncryptor::<Aes192>::new(&[1; 24].into(), &[2; 16].into());
+    pieces.encrypt(&mut [3; 21]);
+    let (mut copy, mut found, mut expected) = (pieces.clone(), [4; 40], [4; 40]);
+    copy.encrypt(&mut found);
+    pieces.encrypt(&mut expected);
     assert_eq!(found, expected);
 }
 

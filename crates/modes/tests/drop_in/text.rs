@@ -139,10 +139,11 @@ pub(crate) fn cores() -> [String; 8] {
     stream.apply_keystream(&mut data);
     let core = ofb::OfbCore::<Aes192>::inner_iv_init(Aes192::new(&[3; 24].into()), &[9; 16].into());
     let mut last = [7; 30];
-    ofb::Ofb::from_core(core).apply_keystream(&mut last);
+    let mut of_last = ofb::Ofb::from_core(core);
+    of_last.apply_keystream(&mut last);
     [
         format!("{data:?} {:?}", stream.get_core().iv_state()),
-        format!("{last:?}"),
+        format!("{last:?} {:?}", of_last.get_core().iv_state()),
         core_of::<flavors::Ctr128BE>(),
         core_of::<flavors::Ctr128LE>(),
         core_of::<flavors::Ctr64BE>(),
@@ -197,12 +198,14 @@ where
     ]
 }
 
-pub(crate) fn chained() -> [Vec<Vec<u8>>; 4] {
+pub(crate) fn chained() -> [Vec<Vec<u8>>; 6] {
     [
         blocks::<cbc::Encryptor<Aes192>, cbc::Decryptor<Aes192>>(),
         blocks::<cbc::Encryptor<TdesEde3>, cbc::Decryptor<TdesEde3>>(),
         blocks::<cfb::Encryptor<Aes192>, cfb::Decryptor<Aes192>>(),
         blocks::<cfb::Encryptor<TdesEde3>, cfb::Decryptor<TdesEde3>>(),
+        blocks::<ofb::OfbCore<Aes192>, ofb::OfbCore<Aes192>>(),
+        blocks::<ofb::OfbCore<TdesEde3>, ofb::OfbCore<TdesEde3>>(),
     ]
 }
 
