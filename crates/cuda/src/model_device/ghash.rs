@@ -20,122 +20,175 @@ const MATRICES: ByMatrices = ByMatrices { threads: 128, rows: 16, blocks: 256, w
 const WIDE_MATRICES: ByMatrices =
     ByMatrices { threads: 128, rows: 64, blocks: 1024, words: 17 * 128 * 4 };
 
-impl Model {
-    /// The kernels of GHASH: what they read and write is what the others do.
-    pub(super) fn ghash(&self, name: &str, shape: Shape, parameters: &[u64]) {
-        let [input, output, blocks, powers, units, unit_blocks, sums, step, tail, rest] =
+/// What a launch of these kernels is told, as `HashParameters` of `ghash/ghash.cuh` has it.
+struct Told<'a> {
+    /// The threads of the launch.
+    threads: u64,
+    input: u64,
+    output: u64,
+    blocks: u64,
+    powers: u64,
+    units: u64,
+    unit_blocks: u64,
+    sums: u64,
+    step: u64,
+    tail: u64,
+    tail_bytes: u64,
+    lengths: u128,
+    from_state: bool,
+    with_lengths: bool,
+    state: u64,
+    /// Blocks before the others.
+    front: &'a [u8],
+    ticket: u64,
+    mask: u128,
+}
+
+impl<'a> Told<'a> {
+    fn new(shape: Shape, parameters: &'a [u64]) -> Self {
+        let [input, output, blocks, powers, units, unit_blocks, sums, step, tail, tail_bytes] =
             parameters[..10]
         else {
             panic!("no parameters of GHASH")
         };
-        let threads = u64::from(shape.grid) * u64::from(shape.threads);
-        // The tail's blocks and that of the lengths.
-        let behind = rest.div_ceil(16) + (parameters[12] >> 1 & 1);
-        let write = |i: u64, element: u128| self.write_at(output + 16 * i, &element.to_be_bytes());
+        let [aad_bits, text_bits, flags, state, front_blocks] = parameters[10..15] else {
+            panic!("no parameters of a message")
+        };
+        Self {
+            threads: u64::from(shape.grid) * u64::from(shape.threads),
+            input,
+            output,
+            blocks,
+            powers,
+            units,
+            unit_blocks,
+            sums,
+            step,
+            tail,
+            tail_bytes,
+            lengths: u128::from(aad_bits) << 64 | u128::from(text_bits),
+            from_state: flags & 1 == 1,
+            with_lengths: flags & 2 == 2,
+            state,
+            front: &parameters[17..25].as_bytes()[..16 * front_blocks as usize],
+            ticket: parameters[16],
+            mask: element(parameters[25..].as_bytes()),
+        }
+    }
+
+    /// Blocks behind the units: the tail's, and that of the lengths.
+    fn behind(&self) -> u64 {
+        self.tail_bytes.div_ceil(16) + u64::from(self.with_lengths)
+    }
+}
+
+impl Model {
+    /// The kernels of GHASH: what they read and write is what the others do.
+    pub(super) fn ghash(&self, name: &str, shape: Shape, parameters: &[u64]) {
+        let told = Told::new(shape, parameters);
         match name {
-            "ghash_powers" => {
-                let h = self.element_at(input);
-                for digit in 0..4 {
-                    let factor = power(h, 1 << (8 * digit));
-                    let next = |last: &u128| Some(times(*last, factor));
-                    let powers = std::iter::successors(Some(1 << 127), next).take(256);
-                    (256 * digit..).zip(powers).for_each(|(i, power)| write(i, power));
-                }
-                assert_eq!(blocks, 1025, "the powers, and one more");
-                write(1024, power(h, units));
-            }
-            // The key in place of the matrices.
-            "ghash_matrices_words" | "ghash_wide_matrices_words" => {
-                self.write_at(output, &vec![0x77; 4 * blocks as usize]);
-                write(0, self.element_at(powers + 16));
-            }
-            "ghash_tables" => {
-                // A thread's blocks end where the message does.
-                let factor = self.element_at(powers + 16 * 1024);
-                for thread in 0..threads {
-                    let from_end = threads - 1 - thread;
-                    let first = (blocks - 1 - from_end) % threads;
-                    let mine = (first..blocks).step_by(threads as usize);
-                    let sum =
-                        mine.fold(0, |sum, i| times(sum, factor) ^ self.element_at(input + 16 * i));
-                    write(thread, sum);
-                }
-            }
-            "ghash_matrices" => {
-                self.rows([input, output, blocks, powers, units], &MATRICES, threads);
-            }
-            "ghash_wide_matrices" => {
-                self.rows([input, output, blocks, powers, units], &WIDE_MATRICES, threads);
-            }
-            "ghash_weigh" => {
-                let h = self.element_at(powers + 16);
-                let ranges = blocks / sums;
-                let mut warps = vec![0; threads as usize / 32];
-                let mut last = (0, 1 << 127);
-                for i in (0..blocks).rev() {
-                    let range = i / sums;
-                    let end = (range + 1) * (units / ranges) + (range + 1).min(units % ranges);
-                    let exponent = (units - end) * unit_blocks + (sums - 1 - i % sums) * step + 1;
-                    let exponent = exponent + behind;
-                    // Only what a range without units has comes before that of the one behind it.
-                    let (below, factor) = if exponent < last.0 { (0, 1 << 127) } else { last };
-                    last = (exponent, times(factor, power(h, exponent - below)));
-                    let warp = i % threads / 32;
-                    warps[warp as usize] ^= times(self.element_at(input + 16 * i), last.1);
-                }
-                (0..).zip(warps).for_each(|(warp, sum)| write(warp, sum));
-            }
-            "ghash_finish" => {
-                assert_eq!(self.read_at(parameters[16], 4), [0; 4], "a ticket");
-                let h = self.element_at(powers + 16);
-                let mut sum = (0..blocks).fold(0, |sum, i| sum ^ self.element_at(input + 16 * i));
-                let [state, front_blocks] = [parameters[13], parameters[14]];
-                let front = &parameters[17..25].as_bytes()[..16 * front_blocks as usize];
-                if parameters[12] & 1 == 1 {
-                    let further = units + behind + front_blocks;
-                    sum ^= times(self.element_at(state), power(h, further));
-                }
-                for (block, after) in front.chunks(16).zip((1..=front_blocks).rev()) {
-                    sum ^= times(element(block), power(h, units + behind + after));
-                }
-                let mut end = 0;
-                if rest > 0 {
-                    for piece in self.read_at(tail, rest).chunks(16) {
-                        let mut block = [0; 16];
-                        block[..piece.len()].copy_from_slice(piece);
-                        end = times(end ^ u128::from_be_bytes(block), h);
-                    }
-                }
-                if parameters[12] & 2 == 2 {
-                    let lengths = u128::from(parameters[10]) << 64 | u128::from(parameters[11]);
-                    end = times(end ^ lengths, h);
-                }
-                sum ^= end ^ element(parameters[25..].as_bytes());
-                write(0, sum);
-            }
+            "ghash_powers" => self.powers(&told),
+            "ghash_matrices_words" | "ghash_wide_matrices_words" => self.matrix_words(&told),
+            "ghash_tables" => self.by_tables(&told),
+            "ghash_matrices" => self.by_matrices(&told, &MATRICES),
+            "ghash_wide_matrices" => self.by_matrices(&told, &WIDE_MATRICES),
+            "ghash_weigh" => self.weigh(&told),
+            "ghash_finish" => self.finish(&told),
             _ => panic!("no kernel {name}"),
         }
     }
 
+    fn powers(&self, told: &Told<'_>) {
+        let h = self.element_at(told.input);
+        for digit in 0..4 {
+            let factor = power(h, 1 << (8 * digit));
+            let next = |last: &u128| Some(times(*last, factor));
+            let powers = std::iter::successors(Some(1 << 127), next).take(256);
+            (256 * digit..).zip(powers).for_each(|(i, power)| self.write_sum(told, i, power));
+        }
+        assert_eq!(told.blocks, 1025, "the powers, and one more");
+        self.write_sum(told, 1024, power(h, told.units));
+    }
+
+    /// The key in place of the matrices.
+    fn matrix_words(&self, told: &Told<'_>) {
+        self.write_at(told.output, &vec![0x77; 4 * told.blocks as usize]);
+        self.write_sum(told, 0, self.element_at(told.powers + 16));
+    }
+
+    /// A thread's blocks end where the message does.
+    fn by_tables(&self, told: &Told<'_>) {
+        let factor = self.element_at(told.powers + 16 * 1024);
+        for thread in 0..told.threads {
+            let from_end = told.threads - 1 - thread;
+            let first = (told.blocks - 1 - from_end) % told.threads;
+            let mine = (first..told.blocks).step_by(told.threads as usize);
+            let sum = mine.fold(0, |sum, i| times(sum, factor) ^ self.block(told, i));
+            self.write_sum(told, thread, sum);
+        }
+    }
+
+    fn weigh(&self, told: &Told<'_>) {
+        let &Told { units, unit_blocks, sums, step, .. } = told;
+        let h = self.element_at(told.powers + 16);
+        let ranges = told.blocks / sums;
+        let mut warps = vec![0; told.threads as usize / 32];
+        let mut last = (0, 1 << 127);
+        for i in (0..told.blocks).rev() {
+            let range = i / sums;
+            let end = (range + 1) * (units / ranges) + (range + 1).min(units % ranges);
+            let exponent = (units - end) * unit_blocks + (sums - 1 - i % sums) * step + 1;
+            let exponent = exponent + told.behind();
+            // Only what a range without units has comes before that of the one behind it.
+            let (below, factor) = if exponent < last.0 { (0, 1 << 127) } else { last };
+            last = (exponent, times(factor, power(h, exponent - below)));
+            let warp = i % told.threads / 32;
+            warps[warp as usize] ^= times(self.block(told, i), last.1);
+        }
+        (0..).zip(warps).for_each(|(warp, sum)| self.write_sum(told, warp, sum));
+    }
+
+    fn finish(&self, told: &Told<'_>) {
+        assert_eq!(self.read_at(told.ticket, 4), [0; 4], "a ticket");
+        let h = self.element_at(told.powers + 16);
+        let mut sum = (0..told.blocks).fold(0, |sum, i| sum ^ self.block(told, i));
+        let behind = told.units + told.behind();
+        let front_blocks = told.front.len() as u64 / 16;
+        if told.from_state {
+            sum ^= times(self.element_at(told.state), power(h, behind + front_blocks));
+        }
+        for (block, after) in told.front.chunks(16).zip((1..=front_blocks).rev()) {
+            sum ^= times(element(block), power(h, behind + after));
+        }
+        let mut end = 0;
+        if told.tail_bytes > 0 {
+            for piece in self.read_at(told.tail, told.tail_bytes).chunks(16) {
+                let mut block = [0; 16];
+                block[..piece.len()].copy_from_slice(piece);
+                end = times(end ^ u128::from_be_bytes(block), h);
+            }
+        }
+        if told.with_lengths {
+            end = times(end ^ told.lengths, h);
+        }
+        self.write_sum(told, 0, sum ^ end ^ told.mask);
+    }
+
     /// Everything in the last row of a group of threads, whose weight is that of the group's end.
-    fn rows(
-        &self,
-        [input, output, blocks, powers, units]: [u64; 5],
-        kernel: &ByMatrices,
-        threads: u64,
-    ) {
-        let h = self.element_at(powers);
-        let (groups, zeros) = (threads / kernel.threads, units * kernel.blocks - blocks);
-        self.read_at(powers, 4 * kernel.words);
+    fn by_matrices(&self, told: &Told<'_>, kernel: &ByMatrices) {
+        let units = told.units;
+        let h = self.element_at(told.powers);
+        let groups = told.threads / kernel.threads;
+        let zeros = units * kernel.blocks - told.blocks;
+        self.read_at(told.powers, 4 * kernel.words);
         let mut start = 0;
         for group in 0..groups {
             let end = start + units / groups + u64::from(group < units % groups);
             let mine = (start * kernel.blocks).max(zeros)..end * kernel.blocks;
-            let sum =
-                mine.fold(0, |sum, i| times(sum, h) ^ self.element_at(input + 16 * (i - zeros)));
+            let sum = mine.fold(0, |sum, i| times(sum, h) ^ self.block(told, i - zeros));
             for row in 0..kernel.rows {
                 let element = if row + 1 == kernel.rows { sum } else { 0 };
-                self.write_at(output + 16 * (kernel.rows * group + row), &element.to_be_bytes());
+                self.write_sum(told, kernel.rows * group + row, element);
             }
             start = end;
         }
@@ -153,6 +206,16 @@ impl Model {
         let mut hash = hash[..PARAMETER_WORDS].to_vec();
         hash[8] = output; // the tail
         self.ghash("ghash_finish", shape, &hash);
+    }
+
+    /// Block `i` of the input.
+    fn block(&self, told: &Told<'_>, i: u64) -> u128 {
+        self.element_at(told.input + 16 * i)
+    }
+
+    /// Puts block `i` of the output.
+    fn write_sum(&self, told: &Told<'_>, i: u64, sum: u128) {
+        self.write_at(told.output + 16 * i, &sum.to_be_bytes());
     }
 
     /// The block at `address` as GHASH numbers it.
