@@ -125,13 +125,6 @@ impl Cipher {
     }
 }
 
-/// Tells nothing of the key.
-impl std::fmt::Debug for Cipher {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cipher").finish_non_exhaustive()
-    }
-}
-
 /// What stands before a module of this number of bytes of text.
 pub(crate) fn module_length(
     place: Place,

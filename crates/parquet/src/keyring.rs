@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::{Error, Key, KeyFor, KeySource, cipher::Cipher};
 
 /// Ciphers by numbers.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Keyring {
     ciphers: Vec<Cipher>,
     /// What was asked for, so that a key management service is asked once for a column.
@@ -48,4 +48,17 @@ impl Keyring {
 pub(crate) struct KeysOf<'a> {
     pub(crate) keys: &'a dyn KeySource,
     pub(crate) ring: &'a mut Keyring,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_kept_once() {
+        let key = |byte| Key::new(&[byte; 16]).expect("a length that AES has");
+        let mut ring = Keyring::default();
+        let numbers = [1, 2, 1, 3, 2].map(|byte| ring.add(key(byte)).ok());
+        assert_eq!(numbers, [0, 1, 0, 2, 1].map(Some));
+    }
 }

@@ -121,6 +121,13 @@ mod tests {
     }
 
     #[test]
+    fn the_format_numbers_in_15_bits() {
+        assert_eq!(ordinal("pages", 0x7fff).ok(), Some(i16::MAX));
+        let error = ordinal("pages", 0x8000).map(drop).unwrap_err();
+        assert!(matches!(error, Error::TooMany { what: "pages", most: 0x8000 }), "{error}");
+    }
+
+    #[test]
     fn frames_that_are_cut_off() {
         let place = Place::FOOTER;
         let mut module = 33_u32.to_le_bytes().to_vec();

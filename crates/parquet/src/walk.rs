@@ -135,3 +135,89 @@ fn length(bytes: &[u8]) -> Option<usize> {
 fn read(source: &dyn Source, buffer: &mut [u8], at: u64) -> Result<(), Error> {
     source.read_exact_at(buffer, at).map_err(Error::of_io(format!("read the file at {at}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
+    use lanecrypt_tink::{Identity, Version};
+
+    use super::*;
+
+    /// A file of zeros but for these bytes at its place, which remembers the longest read.
+    struct Sparse {
+        bytes: Vec<u8>,
+        at: u64,
+        size: u64,
+        longest: AtomicUsize,
+    }
+
+    impl Source for Sparse {
+        fn identity(&self) -> io::Result<Identity> {
+            Ok(Identity { size: self.size, version: Version::Object(String::new()) })
+        }
+
+        fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+            self.longest.fetch_max(buffer.len(), Ordering::Relaxed);
+            if offset + buffer.len() as u64 > self.size {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let byte = |at: u64| at.checked_sub(self.at).and_then(|at| self.bytes.get(at as usize));
+            (offset..).zip(buffer).for_each(|(at, to)| *to = byte(at).copied().unwrap_or(0));
+            Ok(())
+        }
+    }
+
+    /// What becomes of a column of this range, which begins with these bytes, in a file that ends with it; and the longest
+    /// read.
+    fn walked(bytes: &[u8], range: Range<u64>) -> (Result<Vec<Found>, Error>, usize) {
+        let (bytes, at, size) = (bytes.to_vec(), range.start, range.end);
+        let source = Sparse { bytes, at, size, longest: AtomicUsize::new(0) };
+        let algorithm = Algorithm::AesGcmV1;
+        let stretch = Stretch { place: Place::FOOTER, range, has_dictionary: false, algorithm };
+        let pages = stretch.walk(&source);
+        (pages, source.longest.into_inner())
+    }
+
+    fn leads_out(pages: &Result<Vec<Found>, Error>) -> bool {
+        matches!(pages, Err(Error::Module { what: "its length leads out of its column", .. }))
+    }
+
+    #[test]
+    fn no_header_asks_for_more_than_headers_have() {
+        let most = MOST_HEADER as u32;
+        for (announced, longest) in
+            [(most, LENGTH + MOST_HEADER as usize + HEAD), (most + 1, WINDOW), (u32::MAX, WINDOW)]
+        {
+            let (pages, read) = walked(&announced.to_le_bytes(), 4..1 << 33);
+            assert!(leads_out(&pages));
+            assert_eq!(read, longest, "{announced}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_read_behind_a_column() {
+        let (pages, longest) = walked(&200_u32.to_le_bytes(), 50..100);
+        assert!(leads_out(&pages));
+        assert_eq!(longest, 50);
+    }
+
+    #[test]
+    fn pages_end_within_their_column() {
+        // A header of 40 bytes and a page of these.
+        let start = |page: u32| {
+            let mut start = [0; LENGTH + 40 + LENGTH];
+            start[..LENGTH].copy_from_slice(&40_u32.to_le_bytes());
+            start[LENGTH + 40..].copy_from_slice(&page.to_le_bytes());
+            start
+        };
+        let fits = 1000 - start(0).len() as u32;
+        let (pages, _) = walked(&start(fits), 4..1004);
+        assert_eq!(pages.map(|pages| pages.len()).ok(), Some(1));
+        let (pages, _) = walked(&start(fits + 1), 4..1004);
+        assert!(leads_out(&pages));
+    }
+}

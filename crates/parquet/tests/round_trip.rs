@@ -4,14 +4,20 @@
 mod common;
 
 use common::{
-    SMALL, Shape, assert_consistent, by_column, footer, footer_at, key, name, opened, page, place,
-    plain, plain_with, sealed, uniform,
+    SMALL, Shape, assert_consistent, by_column, filter, footer, footer_at, key, least, name,
+    opened, page, place, plain, plain_with, sealed, told, uniform,
 };
+use std::{
+    io,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
 use lanecrypt_parquet::{
     Algorithm, ByMetadata, Encrypted, Error, InMemory, Key, Keys, Kind, OpenOptions, SealOptions,
     seal,
     thrift::{List, Struct, Value},
 };
+use lanecrypt_tink::{Identity, Source, Version};
 use proptest::prelude::*;
 
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::AesGcmV1, Algorithm::AesGcmCtrV1];
@@ -31,7 +37,7 @@ fn all_options() -> impl Iterator<Item = SealOptions> {
 fn what_is_sealed_opens_again() {
     let shapes = [
         SMALL,
-        Shape { has_dictionary: true, ..SMALL },
+        Shape { has_dictionary: true, has_filter: true, ..SMALL },
         Shape { has_index: false, has_dictionary: true, header_bytes: 3_000, ..SMALL },
         Shape { header_bytes: 20_000, pages: 2, ..SMALL },
     ];
@@ -52,6 +58,10 @@ fn opens_again(shape: Shape, plain: &[u8], keys: &Keys, options: &SealOptions) {
     let encrypted = Encrypted::read(InMemory(&sealed), keys, OpenOptions::default()).unwrap();
     let image = encrypted.open().unwrap();
     assert_consistent(&image);
+    let told = told(&image);
+    assert!(told == self::told(plain));
+    let has_parts = [true, shape.has_index, shape.has_filter];
+    assert!(told.iter().all(|parts| parts.each_ref().map(Option::is_some) == has_parts));
     assert_eq!(encrypted.algorithm(), options.algorithm);
     assert_eq!(encrypted.plaintext_bytes(), image.len() as u64);
     let columns = if keys.columns.is_empty() { shape.columns } else { keys.columns.len() };
@@ -75,6 +85,19 @@ fn opens_again(shape: Shape, plain: &[u8], keys: &Keys, options: &SealOptions) {
     assert!(opened(&again, keys, OpenOptions::default()).unwrap() == image);
 }
 
+/// Lengths around that of what is read of a header at first, of the first page and of others.
+#[test]
+fn headers_of_any_length() {
+    let shape = Shape { row_groups: 1, columns: 1, pages: 2, ..SMALL };
+    for header_bytes in 400..520 {
+        let plain = plain(Shape { header_bytes, ..shape });
+        let sealed = sealed(&plain, &uniform(), &SealOptions::default());
+        let image = opened(&sealed, &uniform(), OpenOptions::default()).unwrap();
+        assert_consistent(&image);
+        assert!(told(&image) == told(&plain));
+    }
+}
+
 /// Those that stay as they are, longer than what is copied at once.
 #[test]
 fn long_columns_are_copied() {
@@ -92,18 +115,22 @@ fn long_columns_are_copied() {
     assert!(column(&image) == column(&plain));
 }
 
-/// Some writers say that a dictionary is at zero where there is none, and of a column without values that its
-/// values are there.
+/// Some writers say that a dictionary is at zero, or behind the values, where there is none, and of a column without
+/// values that its values are at zero.
 #[test]
-fn places_that_are_zero_are_none() {
-    let set = |chunk: &mut Struct, field| match chunk.get_mut(3) {
-        Some(Value::Struct(metadata)) => metadata.set(field, Value::I64(0)),
+fn places_where_nothing_is() {
+    let set = |chunk: &mut Struct, field, place: fn(i64) -> i64| match chunk.get_mut(3) {
+        Some(Value::Struct(metadata)) => {
+            let values = metadata.integer(9).unwrap();
+            metadata.set(field, Value::I64(place(values)));
+        }
         _ => panic!("a column has metadata"),
     };
-    let without = plain_with(SMALL, |_, chunk| set(chunk, 11));
+    let without = plain_with(SMALL, |_, chunk| set(chunk, 11, |_| 0));
+    let behind = plain_with(SMALL, |_, chunk| set(chunk, 11, |values| values + 100));
     let alone = Shape { pages: 0, has_dictionary: true, has_index: false, ..SMALL };
-    let alone = plain_with(alone, |_, chunk| set(chunk, 9));
-    for (plain, pages) in [(without, SMALL.pages), (alone, 1)] {
+    let alone = plain_with(alone, |_, chunk| set(chunk, 9, |_| 0));
+    for (plain, pages) in [(without, SMALL.pages), (behind, SMALL.pages), (alone, 1)] {
         let sealed = sealed(&plain, &uniform(), &SealOptions::default());
         let encrypted = Encrypted::read(InMemory(&sealed), &uniform(), OpenOptions::default());
         let encrypted = encrypted.unwrap();
@@ -112,17 +139,24 @@ fn places_that_are_zero_are_none() {
     }
 }
 
+/// Neither pages nor what tells of them: statistics, indexes, Bloom filters.
 #[test]
 fn encrypted_columns_cannot_be_read() {
-    let plain = plain(SMALL);
-    let holds = |file: &[u8], column| {
-        let page = page(SMALL, 1, column, 2);
-        file.windows(page.len()).any(|bytes| bytes == page)
-    };
-    let sealed = sealed(&plain, &by_column(&[0, 2]), &SealOptions::default());
-    assert_eq!([0, 1, 2].map(|column| holds(&sealed, column)), [false, true, false]);
-    let sealed = self::sealed(&plain, &uniform(), &SealOptions::default());
-    assert!((0..3).all(|column| !holds(&sealed, column)));
+    let shape = Shape { has_filter: true, ..SMALL };
+    let plain = plain(shape);
+    for options in all_options() {
+        for (keys, encrypted) in [(by_column(&[0, 2]), [0, 2].as_slice()), (uniform(), &[0, 1, 2])]
+        {
+            let sealed = sealed(&plain, &keys, &options);
+            for column in 0..3 {
+                let (least, filter) = (least(column).into_bytes(), filter(column).into_bytes());
+                let holds = |part: &[u8]| sealed.windows(part.len()).any(|bytes| bytes == part);
+                let parts = [page(shape, 1, column, 2), least, filter];
+                let holds = parts.map(|part| holds(&part));
+                assert_eq!(holds, [!encrypted.contains(&column); 3], "{column}: {options:?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -149,7 +183,9 @@ fn only_some_columns_and_row_groups() {
         let orders: Vec<_> = footer.structures(7).map(|order| order.integer(100)).collect();
         assert_eq!(orders, [Some(0), Some(1)]);
         assert_eq!(footer.integer(3), i64::try_from(SMALL.pages * SMALL.values).ok());
-        assert_eq!(footer.structures(2).count(), 3);
+        let elements = footer.structures(2).map(|element| element.binary(4).unwrap().to_vec());
+        let names = ["schema".to_owned(), name(0), name(1)].map(String::into_bytes);
+        assert_eq!(elements.collect::<Vec<_>>(), names);
         let groups: Vec<_> = footer.structures(4).collect();
         assert_eq!((groups.len(), groups[0].structures(1).count()), (1, 2));
         let missing = ["column_9".to_owned()];
@@ -334,6 +370,59 @@ fn files_that_ask_for_more_than_they_have() {
         text.len() < 700 && !text.contains('\u{1b}') && text.contains(r#"it has "column_0", "#),
         "{text}"
     );
+}
+
+/// Pages that reach out of their column, and a filter that is shorter than it says.
+#[test]
+fn files_that_say_what_they_do_not_have() {
+    let (_folder, path) = place();
+    let refused = |plain: &[u8]| {
+        let refused = seal(&InMemory(plain), &uniform(), &SealOptions::default(), &path);
+        refused.map(drop).unwrap_err().to_string()
+    };
+    let cut = plain_with(SMALL, |_, column| {
+        let Some(Value::Struct(metadata)) = column.get_mut(3) else { return };
+        let bytes = metadata.integer(7).unwrap();
+        metadata.set(7, Value::I64(bytes - 1));
+    });
+    let text = refused(&cut);
+    assert!(text.ends_with("it ends outside its column"), "{text}");
+    let mut long = plain(Shape { has_filter: true, ..SMALL });
+    let bits = filter(0).into_bytes();
+    let at = long.windows(bits.len()).position(|bytes| bytes == bits).unwrap();
+    // Before the bits stands their number, doubled, and the end of the header.
+    assert_eq!(long[at - 2..at], [2 * bits.len() as u8, 0]);
+    long[at - 2] += 2;
+    let text = refused(&long);
+    assert!(text.ends_with("it says another length than the filter has"), "{text}");
+}
+
+/// A file that is another one each time that it is looked at.
+struct Changing<'a>(&'a [u8], AtomicU64);
+
+impl Source for Changing<'_> {
+    fn identity(&self) -> io::Result<Identity> {
+        let time = self.1.fetch_add(1, Ordering::Relaxed);
+        Ok(Identity { version: Version::Object(time.to_string()), ..InMemory(self.0).identity()? })
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        InMemory(self.0).read_exact_at(buffer, offset)
+    }
+}
+
+#[test]
+fn files_that_change_meanwhile() {
+    let (plain, (folder, path)) = (plain(SMALL), place());
+    let changing = Changing(&plain, AtomicU64::new(0));
+    let refused = seal(&changing, &uniform(), &SealOptions::default(), &path);
+    assert!(matches!(refused, Err(Error::File(_))), "{refused:?}");
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    let sealed = sealed(&plain, &uniform(), &SealOptions::default());
+    let changing = Changing(&sealed, AtomicU64::new(0));
+    let encrypted = Encrypted::read(changing, &uniform(), OpenOptions::default()).unwrap();
+    let refused = encrypted.open();
+    assert!(matches!(refused, Err(Error::File(_))), "{refused:?}");
 }
 
 /// A caller may ask for a row group as often as it likes.

@@ -17,7 +17,10 @@ pub(crate) struct Shape {
     pub(crate) pages: usize,
     /// Values of a page.
     pub(crate) values: usize,
+    /// Whether columns have a column index and an offset index.
     pub(crate) has_index: bool,
+    /// Whether columns have a Bloom filter.
+    pub(crate) has_filter: bool,
     /// Whether columns begin with a page of another kind.
     pub(crate) has_dictionary: bool,
     /// Bytes of a field of page headers that no reader knows.
@@ -30,6 +33,7 @@ pub(crate) const SMALL: Shape = Shape {
     pages: 4,
     values: 50,
     has_index: true,
+    has_filter: false,
     has_dictionary: false,
     header_bytes: 0,
 };
@@ -99,13 +103,23 @@ pub(crate) fn plain_with(shape: Shape, change: impl Fn(usize, &mut Struct)) -> V
         }
         groups.push(columns);
     }
-    let mut indexes = indexes.into_iter();
-    for column in groups.iter_mut().flatten() {
-        let Some(index) = indexes.next().filter(|_| shape.has_index) else { continue };
-        let at = file.len();
-        write_struct(&index, &mut file);
-        column.set(4, long(at));
-        column.set(5, short(file.len() - at));
+    for ((number, chunk), index) in (0..).zip(groups.iter_mut().flatten()).zip(indexes) {
+        if shape.has_index {
+            let places = [(4, index), (6, column_index(number % shape.columns))];
+            for (field, index) in places {
+                let at = file.len();
+                write_struct(&index, &mut file);
+                chunk.set(field, long(at));
+                chunk.set(field + 1, short(file.len() - at));
+            }
+        }
+        if shape.has_filter {
+            let at = file.len();
+            write_filter(number % shape.columns, &mut file);
+            let Some(Value::Struct(metadata)) = chunk.get_mut(3) else { continue };
+            metadata.set(14, long(at));
+            metadata.set(15, short(file.len() - at));
+        }
     }
     let rows = shape.pages * shape.values;
     let groups = groups.into_iter().map(|columns: Vec<Struct>| {
@@ -132,6 +146,47 @@ pub(crate) fn plain_with(shape: Shape, change: impl Fn(usize, &mut Struct)) -> V
     file.extend(length.to_le_bytes());
     file.extend(b"PAR1");
     file
+}
+
+/// What statistics and indexes tell of a column.
+pub(crate) fn least(column: usize) -> String {
+    format!("the least value of column {column}")
+}
+
+/// The bits of a column's Bloom filter.
+pub(crate) fn filter(column: usize) -> String {
+    format!("filter of column {column}, 256 bits")
+}
+
+fn column_index(column: usize) -> Struct {
+    fields([(2, Value::List(List::of_binaries([least(column).into_bytes()])))])
+}
+
+fn write_filter(column: usize, file: &mut Vec<u8>) {
+    let bits = filter(column);
+    write_struct(&fields([(1, short(bits.len()))]), file);
+    file.extend(bits.as_bytes());
+}
+
+/// What a plaintext file tells of each column beside its pages, by row groups: statistics, column index, Bloom filter.
+pub(crate) fn told(file: &[u8]) -> Vec<[Option<Vec<u8>>; 3]> {
+    let groups = footer(file);
+    let chunks = groups.structures(4).flat_map(|group| group.structures(1));
+    let of_chunk = |chunk: &Struct| {
+        let metadata = chunk.structure(3).expect("it is not encrypted");
+        let part = |at: Option<usize>, bytes: Option<usize>| Some(file[at?..][..bytes?].to_vec());
+        let statistics = metadata.structure(12).map(|statistics| {
+            let mut bytes = Vec::new();
+            write_struct(statistics, &mut bytes);
+            bytes
+        });
+        [
+            statistics,
+            part(number(chunk, 6), number(chunk, 7)),
+            part(number(metadata, 14), number(metadata, 15)),
+        ]
+    };
+    chunks.map(of_chunk).collect()
 }
 
 const DICTIONARY: &[u8; 24] = b"three numbers of 64 bits";
@@ -166,6 +221,7 @@ fn chunk(shape: Shape, column: usize, [start, values_at]: [usize; 2], bytes: usi
         (6, long(bytes)),
         (7, long(bytes)),
         (9, long(values_at)),
+        (12, Value::Struct(fields([(6, text(&least(column)))]))),
     ]);
     if shape.has_dictionary {
         metadata.set(11, long(start));
