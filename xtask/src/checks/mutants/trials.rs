@@ -19,17 +19,19 @@ use rayon::prelude::*;
 use super::switches::Mutant;
 use crate::test_programs::TestProgram;
 
-/// A test, or several where a program has thousands.
+/// A test, or where a program has thousands, those whose names begin alike.
 #[derive(Debug)]
 struct Trial<'a> {
     program: &'a TestProgram,
-    names: Vec<String>,
+    /// The name, or what names begin with.
+    filter: String,
+    is_exact: bool,
     time: Duration,
     /// The mutants whose code it runs.
     reaches: BTreeSet<usize>,
 }
 
-/// Trials of a program at most.
+/// Tests of a program that are trials by themselves, at most.
 const MOST: usize = 400;
 
 /// What became of a mutant.
@@ -60,11 +62,18 @@ impl<'a> Trials<'a> {
     ) -> Result<Self> {
         let mut trials = Self { all: Vec::new(), environment };
         for program in programs {
-            let names = trials.names(program)?;
-            for names in names.chunks(names.len().div_ceil(MOST).max(1)) {
-                let (names, reaches) = (names.to_vec(), BTreeSet::new());
-                trials.all.push(Trial { program, names, time: Duration::ZERO, reaches });
+            let mut filters = trials.names(program)?;
+            let is_exact = filters.len() <= MOST;
+            if !is_exact {
+                let start = |name: &String| name.rfind("::").map_or(name.len(), |at| at + 2);
+                filters.iter_mut().for_each(|name| name.truncate(start(name)));
+                filters.sort_unstable();
+                filters.dedup();
             }
+            trials.all.extend(filters.into_iter().map(|filter| {
+                let (time, reaches) = (Duration::ZERO, BTreeSet::new());
+                Trial { program, filter, is_exact, time, reaches }
+            }));
         }
         fs::create_dir_all(folder)?;
         let all = trials.all.par_iter().enumerate();
@@ -96,7 +105,7 @@ impl<'a> Trials<'a> {
         let limits = ["prlimit", "--as=42949672960", "--fsize=12884901888", "--core=0"];
         let limits = [&limits[..], &["timeout", "--signal=KILL", &most]].concat();
         let mut run = trial.program.started_by(&limits);
-        run.args(["--exact", "--test-threads=1"]).args(&trial.names);
+        run.args(trial.is_exact.then_some("--exact")).args(["--test-threads=1", &trial.filter]);
         if trial.program.has_tests_of_kernels() {
             run.arg("--include-ignored");
         }
@@ -111,7 +120,7 @@ impl<'a> Trials<'a> {
         let passed = self.run(trial, LONG, ("LANECRYPT_MUTANTS_LOG", log))?;
         let time = start.elapsed();
         let program = &trial.program.name;
-        ensure!(passed, "without a fault, this fails: {program} --exact {}", trial.names.join(" "));
+        ensure!(passed, "without a fault, this fails: {program} {}", trial.filter);
         let numbers = fs::read_to_string(log).unwrap_or_default();
         let _ = fs::remove_file(log);
         Ok((time, numbers.lines().filter_map(|line| line.parse().ok()).collect()))
