@@ -184,7 +184,7 @@ enum Task {
         #[arg(long, conflicts_with_all = ["filter", "measure"])]
         wheel: bool,
     },
-    /// Tests under emulators: big-endian and NEON under qemu-user, portable code under Miri.
+    /// Tests for other machines: big-endian and NEON under qemu-user, doors on 32 bits, portable code under Miri.
     Cross {
         /// Parts to run [default: all].
         parts: Vec<cross::Part>,

@@ -38,7 +38,7 @@ fn every_case(check: impl Fn(&Keyset, &dyn StreamingAead, &[u8])) {
         let theirs = tink_streaming_aead::new(&handle).unwrap();
         let layout = template.parameters().layout();
         let ends = [0, 1].map(|segment| layout.plaintext_of(segment).end as usize);
-        let text = (0..=ends[1]).map(|i| ((i * i) >> 5) as u8).collect::<Vec<_>>();
+        let text = (0..=ends[1]).map(|i| (i.wrapping_mul(i) >> 5) as u8).collect::<Vec<_>>();
         for bytes in [0, 1, ends[0] - 1, ends[0], ends[0] + 1, ends[1] - 1, ends[1], ends[1] + 1] {
             check(&ours, &*theirs, &text[..bytes]);
         }

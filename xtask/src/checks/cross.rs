@@ -1,11 +1,12 @@
-//! Tests on machines that this one is not: big-endian and NEON under qemu-user, and the portable
-//! code under Miri.
+//! Tests on machines that this one is not: big-endian and NEON under qemu-user, doors on 32 bits, and the
+//! portable code under Miri.
 
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
+use super::narrow;
 use crate::{
     command::{apt_install, cargo, cargo_of, command, one_line, output, run, rustup},
     packages,
@@ -19,6 +20,8 @@ pub(crate) enum Part {
     S390x,
     /// NEON and AES instructions of ARMv8, under qemu-user.
     Aarch64,
+    /// Doors that take lengths from files, on 32 bits.
+    I686,
     /// Undefined behaviour, by an interpreter.
     Miri,
 }
@@ -47,6 +50,7 @@ pub(crate) fn run_parts(parts: &[Part]) -> Result<()> {
         let (name, tools) = match part {
             Part::S390x => (S390X.target, S390X.install()),
             Part::Aarch64 => (AARCH64.target, AARCH64.install()),
+            Part::I686 => (narrow::TARGET, narrow::install()),
             Part::Miri => ("Miri", install_miri()),
         };
         if let Err(error) = tools {
@@ -57,6 +61,7 @@ pub(crate) fn run_parts(parts: &[Part]) -> Result<()> {
         match part {
             Part::S390x => S390X.test()?,
             Part::Aarch64 => AARCH64.test()?,
+            Part::I686 => narrow::test(&narrow::DOORS)?,
             Part::Miri => miri()?,
         }
         ran = true;
