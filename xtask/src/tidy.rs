@@ -201,6 +201,10 @@ fn faults_of(path: &str, text: &str) -> Vec<String> {
     if is_rust && !may_be_unsafe && text.lines().any(has_unsafe) {
         faults.push("unsafe outside crates/cuda, crates/slicing and src/ffi.rs".to_owned());
     }
+    if path.contains("/tests/") && text.lines().any(|line| line.starts_with("#![cfg(feature")) {
+        // A program with a `main` of its own would have none, and one of libtest's would pass with no test.
+        faults.push("features of a whole test are the manifest's `required-features`".to_owned());
+    }
     for mark in ["todo!", "unimplemented!", "dbg!", "FIXME"] {
         if path != "xtask/src/tidy.rs" && text.contains(mark) {
             faults.push(format!("contains {mark}"));
@@ -232,6 +236,9 @@ mod tests {
         assert!(fault("ct/src/a/ffi.rs", "//! A.\nunsafe { f() }").contains("unsafe"));
         assert!(fault("a.rs", &("//! A.\n".to_owned() + &"//\n".repeat(700))).contains("lines"));
         assert!(fault("a.rs", "//! A.\nfn f() { dbg!(1); }").contains("dbg!"));
+        let of_feature = "//! A.\n#![cfg(feature = \"alloc\")]\n";
+        assert!(fault("crates/a/tests/a.rs", of_feature).contains("required-features"));
+        assert!(fault("crates/a/src/a.rs", of_feature).is_empty());
         assert!(faults_of("a.txt", "anything").is_empty());
         let example = "```rust,ignore\nf();\n```";
         assert!(examples_not_compiled("crates/cuda/README.md", example).is_some());

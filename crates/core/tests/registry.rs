@@ -1,5 +1,4 @@
 //! The table of a cipher's implementations: its rows, its parts together, keys, names.
-#![cfg(feature = "alloc")]
 
 mod toys;
 

@@ -1,5 +1,4 @@
 //! Tuning and `Auto`: files that are of no use, a device that is tuned, both sides of a switch.
-#![cfg(feature = "host-kernels")] // a device wherever the tests run
 
 use std::{
     fmt::Write as _,

@@ -146,79 +146,56 @@ fn is_of(plan: &Plan, log: &Path, keyset: &Keyset, order: &Order<'_>) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, io::Write, path::PathBuf};
-
-    use lanecrypt_tink::Template;
+    use std::{fs, io::Write};
 
     use super::*;
-    use crate::Location;
+    use crate::given::Given;
 
     #[test]
     fn a_plan_that_cannot_be_noted_leaves_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let [source, target, log] = ["plain", "sealed", "log"].map(|name| folder.path().join(name));
-        fs::write(&source, "text").unwrap();
-        fs::write(&log, "").unwrap();
-        let keyset = Keyset::generate(Template::default().parameters()).unwrap();
-        let (source, target) = (Location::File(source), Location::File(target));
-        let order =
-            Order { source: &source, target: &target, associated_data: b"", part_bytes: None };
-        let stores = Stores::from_env();
-        let plan = Plan::new(&keyset, &order, &stores).unwrap();
-        assert!(fs::read_dir(folder.path()).unwrap().count() > 2);
-        let error = begin(Log::read_only(&log), &plan, &stores).unwrap_err();
+        let given = Given::new("text");
+        fs::write(&given.log, "").unwrap();
+        let plan = Plan::new(&given.keyset, &given.order(), &given.stores).unwrap();
+        assert!(given.files().len() > 2);
+        let error = begin(Log::read_only(&given.log), &plan, &given.stores).unwrap_err();
         assert!(error.to_string().contains("log"), "{error}");
-        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
-        assert!(left.len() == 1 && left[0].file_name() == "plain", "{left:?}");
-        plan.discard(&stores).expect("what is gone is no error");
+        assert_eq!(given.files(), [given.plain()]);
+        plan.discard(&given.stores).expect("what is gone is no error");
     }
 
     /// The log is what the job is found by: it stays where anything else does.
     #[test]
     fn what_cannot_be_removed_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let [plain, target, log] = ["plain", "sealed", "log"].map(|name| folder.path().join(name));
-        fs::write(&plain, "text").unwrap();
-        let keyset = Keyset::generate(Template::default().parameters()).unwrap();
-        let (source, target) = (Location::File(plain.clone()), Location::File(target));
-        let order =
-            Order { source: &source, target: &target, associated_data: b"", part_bytes: None };
-        let driver = Driver::open(&log, &keyset, &order, &Stores::from_env()).unwrap();
-        let mut files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-        let is_output = |path: &PathBuf| path.is_file() && ![&plain, &log].contains(&path);
-        let output = files.find(is_output).expect("what parts are written to");
-        fs::remove_file(&output).unwrap();
-        fs::create_dir(&output).unwrap();
+        let given = Given::new("text");
+        let driver = given.open().unwrap();
+        let mut files = given.files();
+        files.retain(|path| path.is_file() && ![&given.plain(), &given.log].contains(&path));
+        let output = files.first().expect("what parts are written to");
+        fs::remove_file(output).unwrap();
+        fs::create_dir(output).unwrap();
         let error = driver.discard().expect_err("it is a folder now");
         assert!(matches!(error, Error::Tink(TinkError::Io { .. })), "{error}");
-        assert!(log.exists());
+        assert!(given.log.exists());
     }
 
     #[test]
     fn lines_that_cannot_be_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let [source, target, path] =
-            ["plain", "sealed", "log"].map(|name| folder.path().join(name));
-        fs::write(&source, vec![7; 9 << 20]).unwrap();
-        let keyset = Keyset::generate(Template::default().parameters()).unwrap();
-        let (source, target) = (Location::File(source), Location::File(target));
-        let part_bytes = Some(5 << 20);
-        let order = Order { source: &source, target: &target, associated_data: b"", part_bytes };
-        let stores = Stores::from_env();
-        let open = || Driver::open(&path, &keyset, &order, &stores);
+        let mut given = Given::new(vec![7; 9 << 20]);
+        given.part_bytes = Some(5 << 20);
+        let Given { log: path, keyset, stores, .. } = &given;
         let seal = |driver: &mut Driver, part| {
             let options = lanecrypt_tink::Options::default();
-            let receipt = driver.plan().seal_part(&keyset, part, &stores, options).unwrap();
+            let receipt = driver.plan().seal_part(keyset, part, stores, options).unwrap();
             // As a write leaves it that failed.
-            let mut file = fs::File::options().append(true).open(&path).unwrap();
+            let mut file = fs::File::options().append(true).open(path).unwrap();
             file.write_all(b"{\"done\":{\"pa").unwrap();
             driver.acknowledge(receipt).unwrap();
         };
-        let mut driver = open().unwrap();
+        let mut driver = given.open().unwrap();
         (0..2).for_each(|part| seal(&mut driver, part));
         driver.commit().unwrap();
         drop(driver);
-        let log = fs::read_to_string(&path).unwrap();
+        let log = fs::read_to_string(path).unwrap();
         assert_eq!(log.lines().count(), 4);
         // What is no line, and lines that have their place elsewhere: the first one's, and the last one's.
         let lines: Vec<_> = log.split_inclusive('\n').collect();
@@ -231,16 +208,16 @@ mod tests {
             let mut lines = lines.clone();
             lines[line - 1] = other;
             let broken = lines.concat();
-            fs::write(&path, &broken).unwrap();
-            match open().unwrap_err() {
+            fs::write(path, &broken).unwrap();
+            match given.open().unwrap_err() {
                 Error::Malformed { what: "log" } => assert_eq!(line, 1),
                 Error::MalformedLine { line: named, .. } => assert_eq!(named, line),
                 error => panic!("line {line}: {error}"),
             }
-            assert_eq!(fs::read_to_string(&path).unwrap(), broken, "nothing is lost");
+            assert_eq!(fs::read_to_string(path).unwrap(), broken, "nothing is lost");
         }
-        fs::write(&path, &log[..log.len() - 1]).unwrap();
-        let driver = open().unwrap();
+        fs::write(path, &log[..log.len() - 1]).unwrap();
+        let driver = given.open().unwrap();
         assert!(!driver.is_committed && driver.missing().count() == 0);
     }
 }

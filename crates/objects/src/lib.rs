@@ -37,6 +37,8 @@
 
 mod driver;
 mod error;
+#[cfg(test)]
+mod given;
 mod location;
 mod log;
 mod object;

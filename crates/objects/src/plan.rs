@@ -250,24 +250,16 @@ fn identity(source: &Location, stores: &Stores) -> Result<Identity, Error> {
 mod tests {
     use std::fs;
 
-    use lanecrypt_tink::Template;
-
     use super::*;
-    use crate::Driver;
+    use crate::given::Given;
 
     #[test]
     fn plans_of_other_versions_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let [source, target, log] = ["plain", "sealed", "log"].map(|name| folder.path().join(name));
-        fs::write(&source, "text").unwrap();
-        let keyset = Keyset::generate(Template::default().parameters()).unwrap();
-        let (source, target) = (Location::File(source), Location::File(target));
-        let order =
-            Order { source: &source, target: &target, associated_data: b"", part_bytes: None };
-        let stores = Stores::from_env();
-        drop(Driver::open(&log, &keyset, &order, &stores).unwrap());
-        let written = fs::read_to_string(&log).unwrap();
-        let text = Plan::new(&keyset, &order, &stores).unwrap().to_json().unwrap();
+        let given = Given::new("text");
+        drop(given.open().unwrap());
+        let written = fs::read_to_string(&given.log).unwrap();
+        let plan = Plan::new(&given.keyset, &given.order(), &given.stores).unwrap();
+        let text = plan.to_json().unwrap();
         assert_eq!(Plan::from_json(&text).unwrap().to_json().unwrap(), text);
         for format in [FORMAT, "lanecrypt-job-1"] {
             let other = |text: &str| {
@@ -279,8 +271,8 @@ mod tests {
                 matches!(error, Malformed { what: "plan" } | Tink(TinkError::Malformed { .. }))
             };
             assert!(is_refused(Plan::from_json(&other(&text)).unwrap_err()));
-            fs::write(&log, other(&written)).unwrap();
-            assert!(is_refused(Driver::open(&log, &keyset, &order, &stores).unwrap_err()));
+            fs::write(&given.log, other(&written)).unwrap();
+            assert!(is_refused(given.open().unwrap_err()));
         }
     }
 }

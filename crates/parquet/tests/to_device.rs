@@ -2,7 +2,6 @@
 //!
 //! Options are those of libtest. A device that cannot run is ignored with its reason on standard error, or
 //! fails where `LANECRYPT_EXPECT` names one of its backends.
-#![cfg(feature = "cuda")]
 
 mod common;
 

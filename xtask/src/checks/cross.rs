@@ -1,7 +1,7 @@
 //! Tests on machines that this one is not: big-endian and NEON under qemu-user, doors on 32 bits, and the
 //! portable code under Miri.
 
-use std::path::Path;
+use std::{path::Path, process::Command};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
@@ -96,22 +96,27 @@ impl Emulated {
     }
 
     /// Unit and integration tests of the libraries, and the conformance trials of the CPU's backends:
-    /// qemu emulates a CPU that has every instruction, so none may be skipped.
+    /// qemu emulates a CPU that has every instruction, so none may be skipped. Then doors that read files of others.
     fn test(&self) -> Result<()> {
+        let mut packages = packages::no_std()?;
+        packages.push("lanecrypt".to_owned());
+        let features = "lanecrypt/getrandom,lanecrypt/parallel,lanecrypt/zeroize";
+        run(self.tests_of(&packages).args(["--features", features]).env(EXPECT, "cpu"))?;
+        run(&mut self.tests_of(&narrow::DOORS.map(|name| format!("lanecrypt-{name}"))))
+    }
+
+    /// Tests of these packages, without their features.
+    fn tests_of(&self, packages: &[String]) -> Command {
         let variable = self.target.replace('-', "_").to_uppercase();
         let runner = format!("{} -L {}", self.emulator(), self.libraries());
-        let no_std = packages::no_std()?;
         let mut test = cargo();
         test.args(["test", "--quiet", "--no-fail-fast", "--target", self.target])
             .args(["--lib", "--tests", "--no-default-features"])
-            .args(["--features", "lanecrypt/getrandom,lanecrypt/parallel,lanecrypt/zeroize"])
-            .args(["--package", "lanecrypt"])
-            .args(no_std.iter().flat_map(|package| ["--package", package]))
+            .args(packages.iter().flat_map(|package| ["--package", package]))
             .env(format!("CARGO_TARGET_{variable}_LINKER"), self.linker())
             .env(format!("CARGO_TARGET_{variable}_RUNNER"), runner)
-            .env("CARGO_PROFILE_DEV_DEBUG", "0") // the builds are most of the time
-            .env(EXPECT, "cpu");
-        run(&mut test)
+            .env("CARGO_PROFILE_DEV_DEBUG", "0"); // the builds are most of the time
+        test
     }
 }
 
