@@ -199,7 +199,49 @@ impl Arguments {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        sync::atomic::{AtomicU64, Ordering},
+        thread,
+    };
+
+    use clap::Parser;
+    use lanecrypt::cipher::InOutBuf;
+
     use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    /// Takes ten milliseconds for each call, and counts them.
+    #[derive(Debug, Default)]
+    struct Slow(AtomicU64);
+
+    impl Engine for Slow {
+        fn block_bytes(&self) -> usize {
+            16
+        }
+
+        fn run(&self, _: Operation<'_>, _: InOutBuf<'_, '_, u8>) -> Result<(), lanecrypt::Error> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(10));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn rates_are_bytes_in_their_time() {
+        let Line { arguments } = Line::parse_from(["speed", "--time", "100"]);
+        let (slow, start) = (Slow::default(), Instant::now());
+        let rate = arguments.rate(&slow, &mut [0; 4096]).expect("it does not fail");
+        // A pass before those that count.
+        let (time, passes) = (start.elapsed().as_secs_f64(), slow.0.into_inner() - 1);
+        assert!(time > 0.11 && passes > 1, "{passes} passes in {time} s");
+        let expected = passes as f64 * 4096e-9 / (time - 0.01);
+        assert!((0.9..1.2).contains(&(rate / expected)), "{rate} for {expected}");
+    }
 
     #[test]
     fn what_is_measured_is_computed() {

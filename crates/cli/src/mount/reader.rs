@@ -150,15 +150,103 @@ mod tests {
         }
     }
 
-    #[test]
-    fn reads_of_one_descriptor_run_side_by_side() {
+    /// Counts the segments that it opens.
+    #[derive(Debug, Default)]
+    struct Counting(AtomicUsize);
+
+    impl SegmentRunner for Counting {
+        fn batch_bytes(&self) -> usize {
+            1 << 20
+        }
+
+        fn threads(&self) -> usize {
+            1
+        }
+
+        fn seal_batch(
+            &self,
+            stream: &SegmentCipher,
+            segments: &mut [Segment<'_>],
+        ) -> Result<(), Error> {
+            Cpu::new(1).seal_batch(stream, segments)
+        }
+
+        fn open_batch(
+            &self,
+            stream: &SegmentCipher,
+            segments: &mut [Segment<'_>],
+        ) -> Result<(), Error> {
+            self.0.fetch_add(segments.len(), Ordering::SeqCst);
+            Cpu::new(1).open_batch(stream, segments)
+        }
+    }
+
+    /// A file of sevens, sealed; `change` is made to the sealed file.
+    fn sealed(bytes: usize, change: impl FnOnce(&mut Vec<u8>)) -> Reader {
         let folder = tempfile::tempdir().expect("a folder");
         let [plain, sealed] = ["plain", "sealed"].map(|name| folder.path().join(name));
-        fs::write(&plain, vec![7; 3 << 20]).expect("a file");
+        fs::write(&plain, vec![7; bytes]).expect("a file");
         let keyset = Keyset::generate(Template::default().parameters()).expect("a keyset");
         seal_file(&keyset, &plain, &sealed, Options::default()).expect("sealed");
+        let mut ciphertext = fs::read(&sealed).expect("there");
+        change(&mut ciphertext);
+        fs::write(&sealed, ciphertext).expect("it is written");
         let sealed = Sealed::open(File::open(&sealed).expect("there"), &keyset, b"");
-        let (reader, meeting) = (Reader::new(sealed.expect("authentic")), Meeting::default());
+        Reader::new(sealed.expect("authentic"))
+    }
+
+    /// Segments that a read opens, which gives as many sevens as there are.
+    fn opened(reader: &Reader, range: Range<u64>) -> usize {
+        let counting = Counting::default();
+        let expected = range.end.min(reader.sealed.plaintext_bytes()) - range.start;
+        let check = |bytes: &[u8]| {
+            assert!(bytes.len() as u64 == expected && bytes.iter().all(|&byte| byte == 7));
+        };
+        let bytes = range.end - range.start;
+        reader.read(range.start, bytes, &counting, check).expect("authentic");
+        counting.0.into_inner()
+    }
+
+    #[test]
+    fn reads_that_go_on_open_ever_more_at_once() {
+        let reader = sealed(40 << 20, |_| ());
+        let layout = reader.sealed.cipher().layout();
+        let ends: Vec<_> = (0..41).map(|segment| layout.plaintext_of(segment).end).collect();
+        // Within a segment, to its end and from its start again, nothing is opened once more.
+        assert_eq!(opened(&reader, 100..200), 1);
+        for range in [0..1, 100..ends[0], ends[0] - 1..ends[0], 0..ends[0]] {
+            assert_eq!(opened(&reader, range.clone()), 0, "{range:?}");
+        }
+        // From there on twice as much as the window had, up to the longest.
+        let mut at = ends[0];
+        let mut counts = Vec::new();
+        while at < reader.sealed.plaintext_bytes() {
+            counts.push(opened(&reader, at..at + 1));
+            at = reader.window().end();
+        }
+        assert_eq!(counts, [2, 4, 8, 16, 10]);
+        // A read elsewhere opens what it wants.
+        assert_eq!(opened(&reader, ends[20]..ends[20] + 1), 1);
+        assert_eq!(opened(&reader, ends[10] - 1..ends[10] + 1), 2);
+        assert_eq!(opened(&reader, ends[9]..ends[9] + 1), 0);
+        assert_eq!(opened(&reader, ends[9] - 1..ends[9]), 1);
+    }
+
+    /// Of a file that was changed, what is before the change can be read.
+    #[test]
+    fn what_is_ahead_may_be_wrong() {
+        let reader = sealed(4 << 20, |ciphertext| ciphertext[(2 << 20) + 5] ^= 1);
+        let start = reader.sealed.cipher().layout().plaintext_of(2).start;
+        for at in (0..start).step_by(100_000) {
+            opened(&reader, at..(at + 100_000).min(start));
+        }
+        let read = reader.read(start, 1, &Cpu::new(1), |_| panic!("it is not authentic"));
+        assert!(read.is_err_and(|error| error.is_not_authentic()));
+    }
+
+    #[test]
+    fn reads_of_one_descriptor_run_side_by_side() {
+        let (reader, meeting) = (sealed(3 << 20, |_| ()), Meeting::default());
         thread::scope(|scope| {
             for offset in [0, 2 << 20] {
                 let (reader, meeting) = (&reader, &meeting);

@@ -181,3 +181,82 @@ impl Tree {
         Sealed::open(file, &self.keyset, &self.associated_data)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use lanecrypt_tink::{Options, Template, seal_file};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A folder with a sealed file, a folder, and a link.
+    struct Given {
+        folder: TempDir,
+        keyset: Keyset,
+    }
+
+    impl Given {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().expect("a folder");
+            let keyset = Keyset::generate(Template::default().parameters()).expect("random bytes");
+            let given = Self { folder, keyset };
+            fs::create_dir(given.path("folder")).expect("a folder");
+            symlink("file", given.path("link")).expect("a link");
+            given.seal(5);
+            given
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        /// Seals a text of this length.
+        fn seal(&self, bytes: usize) {
+            let plain = tempfile::NamedTempFile::new().expect("a file");
+            fs::write(plain.path(), vec![7; bytes]).expect("it is written");
+            let options = Options::default();
+            seal_file(&self.keyset, plain.path(), &self.path("file"), options).expect("sealed");
+        }
+
+        fn tree(&self, name: &str) -> Tree {
+            Tree::new(&self.path(name), self.keyset.clone(), Vec::new()).expect("it is there")
+        }
+    }
+
+    #[test]
+    fn files_and_folders_are_shown() {
+        let given = Given::new();
+        let tree = given.tree("");
+        let names = [("file".into(), false), ("folder".into(), true)];
+        assert_eq!(tree.names(ROOT).expect("a folder"), names);
+        let bytes = |name: &str| tree.lookup(ROOT, OsStr::new(name)).map(|node| node.bytes);
+        assert!(matches!(bytes("file"), Ok(5)) && matches!(bytes("folder"), Ok(0)));
+        assert!(matches!(bytes("link"), Err(Missing::Nothing)));
+        assert!(matches!(bytes("none"), Err(Missing::Nothing)));
+        assert!(matches!(bytes(&"long".repeat(100)), Err(Missing::System(_))));
+    }
+
+    #[test]
+    fn a_file_alone_has_its_own_name() {
+        let given = Given::new();
+        let tree = given.tree("file");
+        assert_eq!(tree.names(ROOT).expect("a folder"), [("file".into(), false)]);
+        let lookup = |name: &str| tree.lookup(ROOT, OsStr::new(name));
+        let file = lookup("file").expect("it is there");
+        assert!(file.number != ROOT && file.bytes == 5);
+        assert!(matches!(lookup("folder"), Err(Missing::Nothing)));
+        let below = tree.lookup(file.number, OsStr::new("file"));
+        assert!(matches!(below, Err(Missing::Nothing)));
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_has_its_own_length() {
+        let given = Given::new();
+        let tree = given.tree("");
+        let file = tree.lookup(ROOT, OsStr::new("file")).expect("it is there").number;
+        given.seal(7);
+        assert_eq!(tree.node(file).expect("it is there").bytes, 7);
+    }
+}

@@ -51,9 +51,13 @@ pub(super) fn run(
 
 /// All of the input, and room for a tag.
 fn all_of(input: &mut Input) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    let name = input.name().to_owned();
-    let room = input.length().unwrap_or(64 << 10) as usize + TAG_BYTES + 1;
+    let (name, room) = (input.name().to_owned(), room_for(input.length()));
     read_whole(input, room, &name)
+}
+
+/// Bytes of memory for an input of this length and a tag, and one more by which its end is seen.
+fn room_for(length: Option<u64>) -> usize {
+    length.unwrap_or(64 << 10) as usize + TAG_BYTES + 1
 }
 
 /// All that there is to read; `room` is what it takes as far as that is known. No copy of it is left behind: where it is
@@ -89,12 +93,24 @@ mod tests {
 
     #[test]
     fn a_text_moves_only_to_memory_that_is_twice_as_long() {
-        for bytes in [0, 1, 22, 23, 24, 1000] {
+        for bytes in [0, 1, 22, 23, 24, 61, 62, 63, 139, 140, 141, 1000] {
             let text = read_whole(io::repeat(7).take(bytes), TAG_BYTES + 23, "it").expect("memory");
             assert!(text.len() as u64 == bytes && text.iter().all(|&byte| byte == 7));
-            assert!(text.capacity() >= text.len() + TAG_BYTES, "there is room for a tag");
-            let factor = text.capacity() / (TAG_BYTES + 23);
-            assert!(text.capacity() % (TAG_BYTES + 23) == 0 && factor.is_power_of_two());
+            let mut room = TAG_BYTES + 23;
+            while room - TAG_BYTES <= text.len() {
+                room *= 2;
+            }
+            assert_eq!(text.capacity(), room, "{bytes}");
         }
+    }
+
+    #[test]
+    fn a_file_does_not_move() {
+        for bytes in [0, 1, 15, 16, 17, 5000] {
+            let (room, file) = (room_for(Some(bytes)), io::repeat(7).take(bytes));
+            assert_eq!(read_whole(file, room, "it").expect("memory").capacity(), room);
+            assert_eq!(room as u64, bytes + 17);
+        }
+        assert_eq!(room_for(None), 65_536 + 17);
     }
 }

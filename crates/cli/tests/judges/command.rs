@@ -79,7 +79,11 @@ pub(crate) fn exit_codes() -> Outcome {
     let gcm = ["raw", "gcm", "-d", "--cipher", "aes-128", "--key-file", key, "--iv", iv];
     let xts = ["raw", "xts", "--cipher", "aes-128", "--key-file", key, "--unit"];
     let with_passphrase = ["--cipher", "aes-128", &by_passphrase];
-    let cases: [(&[&str], i32, &str); 24] = [
+    let no_iv = |mode| ["raw", mode, "--cipher", "aes-128", "--key-file", key];
+    let cases: [(&[&str], i32, &str); 27] = [
+        (&no_iv("ctr"), 2, "this mode needs an IV"),
+        (&no_iv("gcm"), 2, "this mode needs an IV"),
+        (&["tune"], 2, "nothing to choose on a CPU alone"),
         (&[&xts[..], &["99T"]].concat(), 2, "16 MiB"),
         (&[&xts[..], &["15"]].concat(), 2, "16 MiB"),
         (&["raw", "ecb", "--cipher", "seed", "--passphrase=x", "--iterations", "0"], 2, "0"),

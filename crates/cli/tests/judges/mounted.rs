@@ -1,19 +1,19 @@
 //! `lanecrypt mount`: sealed files as plain ones.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Permissions},
     io::{ErrorKind, Read},
-    os::unix::fs::FileExt,
+    os::unix::fs::{FileExt, PermissionsExt},
     path::Path,
     process::{Child, Command, Stdio},
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, UNIX_EPOCH},
 };
 
 use libtest_mimic::Failed;
 
 use crate::{
-    command::{Outcome, ensure, lanecrypt, noise, text},
+    command::{Outcome, ensure, lanecrypt, names, noise, text},
     sealed::Desk,
 };
 
@@ -32,6 +32,22 @@ impl Mounted {
             thread::sleep(Duration::from_millis(20));
         }
         Ok(mounted)
+    }
+
+    /// Waits until it has no file of this folder open.
+    fn closes(&self, folder: &Path) -> Outcome {
+        let descriptors = format!("/proc/{}/fd", self.0.id());
+        let started = Instant::now();
+        loop {
+            let targets =
+                fs::read_dir(&descriptors)?.flatten().flat_map(|it| it.path().read_link());
+            let open: Vec<_> = targets.filter(|target| target.starts_with(folder)).collect();
+            if open.is_empty() {
+                return Ok(());
+            }
+            ensure(started.elapsed() < Duration::from_secs(20), format!("still open: {open:?}"))?;
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Interrupts it, and waits for its end.
@@ -66,7 +82,27 @@ pub(crate) fn plain_files() -> Outcome {
     changed[3_000_000] ^= 1;
     fs::write(sealed.join("changed"), changed)?;
 
+    // Before and after the year from which times count.
+    let times = ["empty", "short"].into_iter().zip([
+        UNIX_EPOCH - Duration::from_secs(300_000_000),
+        UNIX_EPOCH + Duration::from_secs(1_000_000_000),
+    ]);
+    for (name, time) in times.clone() {
+        File::options().write(true).open(sealed.join(name))?.set_modified(time)?;
+        fs::set_permissions(sealed.join(name), Permissions::from_mode(0o640))?;
+    }
+
     let server = Mounted::new(&desk, &sealed, &mounted)?;
+    for folder in ["", "a folder"] {
+        let [shown, there] = [names(&mounted.join(folder))?, names(&sealed.join(folder))?];
+        ensure(shown == there, format!("{folder:?}: {shown:?} of {there:?}"))?;
+    }
+    for (name, time) in times {
+        let about = fs::metadata(mounted.join(name))?;
+        ensure(about.modified()? == time, format!("{name}: {:?}", about.modified()))?;
+        let mode = about.permissions().mode();
+        ensure(mode & 0o777 == 0o440, format!("{name}: permissions {mode:o}"))?;
+    }
     for (name, length) in files {
         let found = fs::read(mounted.join(name))?;
         ensure(found == noise(length), format!("{name}: other bytes"))?;
@@ -81,6 +117,8 @@ pub(crate) fn plain_files() -> Outcome {
     ensure(File::open(mounted.join("cut")).is_err(), "what was cut off is opened")?;
     let written = fs::write(mounted.join("new"), b"x").map_err(|error| error.kind());
     ensure(written == Err(ErrorKind::ReadOnlyFilesystem), format!("written: {written:?}"))?;
+    drop(file);
+    server.closes(&sealed)?;
     let code = server.end()?;
     ensure(code == Some(130), format!("exit code {code:?}"))?;
     ensure(fs::read_dir(&mounted)?.next().is_none(), "it is mounted still")?;
@@ -88,6 +126,12 @@ pub(crate) fn plain_files() -> Outcome {
     // One file alone.
     let server = Mounted::new(&desk, &sealed.join("short"), &mounted)?;
     ensure(fs::read(mounted.join("short"))? == noise(5), "one file")?;
+    ensure(names(&mounted)? == ["short"], "one name")?;
+    let other = File::open(mounted.join("other")).map_err(|error| error.kind()).map(drop);
+    ensure(other == Err(ErrorKind::NotFound), format!("{other:?}"))?;
+    // The folder that it is alone in can be looked through.
+    let mode = fs::metadata(&mounted)?.permissions().mode();
+    ensure(mode & 0o777 == 0o540, format!("permissions {mode:o}"))?;
     server.end().map(drop)
 }
 
