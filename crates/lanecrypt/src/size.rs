@@ -43,6 +43,7 @@ mod tests {
     fn sizes_are_read_as_people_write_them() {
         assert_eq!(parse_bytes("16"), Ok(16));
         assert_eq!(parse_bytes("64k"), Ok(64 << 10));
+        assert_eq!(parse_bytes("2M"), Ok(2 << 20));
         assert_eq!(parse_bytes("4G"), Ok(4 << 30));
         assert_eq!(parse_bytes("5t"), Ok(5 << 40));
         for wrong in ["", "K", "-1", "+1", "1.5M", "99999999999999999999", "12Q", "1µ"] {
@@ -52,8 +53,11 @@ mod tests {
 
     #[test]
     fn sizes_are_named_exactly() {
-        for (bytes, name) in [(16, "16 B"), (4096, "4 KiB"), (4 << 30, "4 GiB"), (1500, "1500 B")] {
+        for (bytes, name) in
+            [(0, "0 B"), (16, "16 B"), (1500, "1500 B"), (4096, "4 KiB"), (6 << 20, "6 MiB")]
+        {
             assert_eq!(size_name(bytes), name);
         }
+        assert_eq!(size_name(3 << 30), "3 GiB");
     }
 }

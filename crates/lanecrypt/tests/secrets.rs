@@ -5,13 +5,14 @@
 use std::fmt::Debug;
 
 use lanecrypt::{
-    CpuEngine, Ctr, Direction, aes, aria,
+    ChainedMode, CpuEngine, Ctr, Direction, Parallel, aes, aria,
     batch::{Job, JobMode},
     camellia,
     cipher::{
         Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::ArraySize, consts::U32,
     },
     des, hight,
+    io::{ChainedStream, Reader, Writer},
 };
 use lanecrypt_core::{AnyCpu, Cipher, Implementation};
 use lanecrypt_reference::vectors::PlaintextStream;
@@ -175,6 +176,20 @@ fn sm4_shows_no_key() {
 }
 
 const IV: [u8; 16] = [0; 16];
+
+#[test]
+fn streams_and_threads_show_no_key() {
+    same_under_two_keys(|number| {
+        let engine = || CpuEngine::new(aes::Aes256::new(&key(number)));
+        let mode = || ChainedStream::new(engine(), ChainedMode::Ofb, &IV).expect("a block as IV");
+        vec![
+            texts(&Parallel::new(engine())),
+            texts(&mode()),
+            texts(&Reader::new(&[][..], mode())),
+            texts(&Writer::new(Vec::new(), mode())),
+        ]
+    });
+}
 
 /// The batches that are made of these, and modes on devices, are tried in `device.rs`.
 #[test]

@@ -53,7 +53,7 @@ fn subjects() -> Result<Vec<Subject>> {
         whole("luks", &["lanecrypt-fuzz"]),
         whole("objects", &["lanecrypt-fuzz"]),
         whole("parquet", &["lanecrypt-fuzz"]),
-        whole("lanecrypt", &["lanecrypt-fuzz"]),
+        whole("lanecrypt", &["lanecrypt-cli", "lanecrypt-fuzz"]),
         whole("openssl-provider", &[]),
         whole("cli", &[]),
     ];

@@ -159,3 +159,57 @@ impl<R: Read> Read for Lookahead<R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives two bytes, after an interruption each, and then fails or ends.
+    struct Interrupted {
+        calls: u8,
+        end: Option<io::ErrorKind>,
+    }
+
+    impl Read for Interrupted {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.calls += 1;
+            match (self.calls, self.end) {
+                (1 | 3, _) => Err(io::ErrorKind::Interrupted.into()),
+                (2 | 4, _) => {
+                    buffer[0] = self.calls;
+                    Ok(1)
+                }
+                (_, Some(kind)) => Err(kind.into()),
+                _ => Ok(0),
+            }
+        }
+    }
+
+    #[test]
+    fn an_end_is_seen_ahead() {
+        let mut reader = Lookahead::new(Interrupted { calls: 0, end: None });
+        let mut buffer = [0; 8];
+        for expected in [2, 4] {
+            assert!(!reader.is_at_end().expect("it goes on"));
+            assert!(!reader.is_at_end().expect("nothing more is read"));
+            assert_eq!(reader.inner.calls, expected);
+            assert_eq!(reader.read(&mut []).expect("no byte is wanted"), 0);
+            assert_eq!(reader.read(&mut buffer).expect("the byte that was read ahead"), 1);
+            assert_eq!(buffer[0], expected);
+        }
+        assert!(reader.is_at_end().expect("it ends"));
+        assert_eq!(reader.read(&mut buffer).expect("it has ended"), 0);
+        let calls = reader.inner.calls;
+        assert!(reader.is_at_end().expect("that is known"));
+        assert_eq!(reader.inner.calls, calls);
+    }
+
+    #[test]
+    fn a_failure_is_no_end() {
+        let end = Some(io::ErrorKind::BrokenPipe);
+        let mut reader = Lookahead::new(Interrupted { calls: 4, end });
+        let kind = reader.is_at_end().expect_err("it fails").kind();
+        assert_eq!(kind, io::ErrorKind::BrokenPipe);
+        assert_eq!(reader.read(&mut [0]).map_err(|error| error.kind()), Err(kind));
+    }
+}

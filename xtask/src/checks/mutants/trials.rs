@@ -62,14 +62,14 @@ impl<'a> Trials<'a> {
     ) -> Result<Self> {
         let mut trials = Self { all: Vec::new(), environment };
         for program in programs {
-            let mut filters = trials.names(program)?;
-            let is_exact = filters.len() <= MOST;
-            if !is_exact {
-                let start = |name: &String| name.rfind("::").map_or(name.len(), |at| at + 2);
-                filters.iter_mut().for_each(|name| name.truncate(start(name)));
-                filters.sort_unstable();
-                filters.dedup();
-            }
+            let names = trials.names(program)?;
+            let is_exact = names.len() <= MOST;
+            let end = |name: &String| match name.rfind("::") {
+                Some(at) if !is_exact => at + 2,
+                _ => name.len(),
+            };
+            let filters = names.iter().map(|name| name[..end(name)].to_owned());
+            let filters: BTreeSet<_> = filters.collect();
             trials.all.extend(filters.into_iter().map(|filter| {
                 let (time, reaches) = (Duration::ZERO, BTreeSet::new());
                 Trial { program, filter, is_exact, time, reaches }
