@@ -196,3 +196,41 @@ impl KnownAnswer {
         if made == tag { Ok(()) } else { Err(Error::NotAuthentic) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_remembered() {
+        let right = &lanecrypt_seed::SEED;
+        let [reference, default] = ["reference", "default"].map(|id| right.backend(id));
+        let create = |key: &[u8]| (lanecrypt_sm4::SM4.backends[0].create)(key);
+        let wrong = Backend { create, ..*default.expect("every cipher has one") };
+        let with = |backends: Vec<Backend>| -> &'static CipherDescription {
+            let CipherDescription { name, standard, block_bytes, key_bytes, .. } = *right;
+            let backends = backends.leak();
+            let kernels = None;
+            Box::leak(Box::new(CipherDescription {
+                name,
+                standard,
+                block_bytes,
+                key_bytes,
+                backends,
+                kernels,
+            }))
+        };
+        let wrong = with(vec![*reference.expect("likewise"), wrong]);
+        let error = once(wrong).expect_err("it is another cipher");
+        assert_eq!((error.cipher, error.backend), ("seed", "default"));
+        assert_eq!(once(right), Err(error));
+        assert_eq!(once(&lanecrypt_sm4::SM4), Ok(()));
+    }
+
+    #[test]
+    fn answers_show_no_key() {
+        let known = known_answers(&lanecrypt_seed::SEED).next().expect("every cipher has some");
+        let text = format!("{known:?}");
+        assert_eq!(text, format!("KnownAnswer {{ mode: {:?}, key_bits: 128, .. }}", known.mode));
+    }
+}

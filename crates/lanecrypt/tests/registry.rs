@@ -86,6 +86,32 @@ fn names_are_found_by_lists() {
     }
 }
 
+#[test]
+fn what_is_not_there_is_told_with_what_is() {
+    let text = |cipher, backend, key: &[u8]| {
+        lanecrypt::engine(cipher, backend, key).map(drop).unwrap_err().to_string()
+    };
+    let found = text("rot13", "default", &[]);
+    assert!(found.starts_with("there is no cipher \"rot13\"; known are aes, aria"), "{found}");
+    let found = text("hight", "aes-sse2", &[0; 16]);
+    let ids: Vec<_> = lanecrypt::hight::HIGHT.backends.iter().map(|it| it.id).collect();
+    let expected = format!("hight has no backend \"aes-sse2\"; it has {}", ids.join(", "));
+    assert_eq!(found, expected);
+}
+
+#[cfg(feature = "tune")]
+#[test]
+fn every_cipher_has_kernels_for_users() {
+    for cipher in CIPHERS {
+        let [fastest, constant_time] = [lanecrypt::fastest_family, lanecrypt::constant_time_family]
+            .map(|of| {
+                of(cipher.name).expect("a cipher").unwrap_or_else(|| panic!("{}", cipher.name))
+            });
+        assert_eq!(constant_time.constant_time(), ConstantTime::Yes, "{}", cipher.name);
+        assert!([fastest, constant_time].iter().all(|of| of.cipher().name == cipher.name));
+    }
+}
+
 /// A row of a table in Markdown: names in code, each an id or the start of some and a star, and
 /// whether they are constant-time, where that does not depend on the cipher.
 struct Row<'a> {

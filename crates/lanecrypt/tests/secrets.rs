@@ -5,7 +5,7 @@
 use std::fmt::Debug;
 
 use lanecrypt::{
-    ChainedMode, CpuEngine, Ctr, Direction, Parallel, aes, aria,
+    ChainedMode, CpuEngine, Ctr, Direction, aes, aria,
     batch::{Job, JobMode},
     camellia,
     cipher::{
@@ -183,7 +183,8 @@ fn streams_and_threads_show_no_key() {
         let engine = || CpuEngine::new(aes::Aes256::new(&key(number)));
         let mode = || ChainedStream::new(engine(), ChainedMode::Ofb, &IV).expect("a block as IV");
         vec![
-            texts(&Parallel::new(engine())),
+            #[cfg(feature = "parallel")]
+            texts(&lanecrypt::Parallel::new(engine())),
             texts(&mode()),
             texts(&Reader::new(&[][..], mode())),
             texts(&Writer::new(Vec::new(), mode())),

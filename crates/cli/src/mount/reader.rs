@@ -108,14 +108,16 @@ mod tests {
 
     use super::*;
 
-    /// Opens segments once two calls have come, and counts those that waited in vain.
+    /// Opens segments once a number of calls have come, and counts the segments, the calls, and those that waited in vain.
     #[derive(Debug, Default)]
-    struct Meeting {
-        come: AtomicUsize,
+    struct Watched {
+        awaited: usize,
+        calls: AtomicUsize,
         alone: AtomicUsize,
+        segments: AtomicUsize,
     }
 
-    impl SegmentRunner for Meeting {
+    impl SegmentRunner for Watched {
         fn batch_bytes(&self) -> usize {
             1 << 20
         }
@@ -137,46 +139,16 @@ mod tests {
             stream: &SegmentCipher,
             segments: &mut [Segment<'_>],
         ) -> Result<(), Error> {
-            self.come.fetch_add(1, Ordering::SeqCst);
+            self.segments.fetch_add(segments.len(), Ordering::SeqCst);
+            self.calls.fetch_add(1, Ordering::SeqCst);
             let started = Instant::now();
-            while self.come.load(Ordering::SeqCst) < 2 {
+            while self.calls.load(Ordering::SeqCst) < self.awaited {
                 if started.elapsed() > Duration::from_secs(5) {
                     self.alone.fetch_add(1, Ordering::SeqCst);
                     break;
                 }
                 thread::sleep(Duration::from_millis(1));
             }
-            Cpu::new(1).open_batch(stream, segments)
-        }
-    }
-
-    /// Counts the segments that it opens.
-    #[derive(Debug, Default)]
-    struct Counting(AtomicUsize);
-
-    impl SegmentRunner for Counting {
-        fn batch_bytes(&self) -> usize {
-            1 << 20
-        }
-
-        fn threads(&self) -> usize {
-            1
-        }
-
-        fn seal_batch(
-            &self,
-            stream: &SegmentCipher,
-            segments: &mut [Segment<'_>],
-        ) -> Result<(), Error> {
-            Cpu::new(1).seal_batch(stream, segments)
-        }
-
-        fn open_batch(
-            &self,
-            stream: &SegmentCipher,
-            segments: &mut [Segment<'_>],
-        ) -> Result<(), Error> {
-            self.0.fetch_add(segments.len(), Ordering::SeqCst);
             Cpu::new(1).open_batch(stream, segments)
         }
     }
@@ -197,14 +169,14 @@ mod tests {
 
     /// Segments that a read opens, which gives as many sevens as there are.
     fn opened(reader: &Reader, range: Range<u64>) -> usize {
-        let counting = Counting::default();
+        let watched = Watched::default();
         let expected = range.end.min(reader.sealed.plaintext_bytes()) - range.start;
         let check = |bytes: &[u8]| {
             assert!(bytes.len() as u64 == expected && bytes.iter().all(|&byte| byte == 7));
         };
         let bytes = range.end - range.start;
-        reader.read(range.start, bytes, &counting, check).expect("authentic");
-        counting.0.into_inner()
+        reader.read(range.start, bytes, &watched, check).expect("authentic");
+        watched.segments.into_inner()
     }
 
     #[test]
@@ -246,16 +218,17 @@ mod tests {
 
     #[test]
     fn reads_of_one_descriptor_run_side_by_side() {
-        let (reader, meeting) = (sealed(3 << 20, |_| ()), Meeting::default());
+        let (reader, both) =
+            (sealed(3 << 20, |_| ()), Watched { awaited: 2, ..Watched::default() });
         thread::scope(|scope| {
             for offset in [0, 2 << 20] {
-                let (reader, meeting) = (&reader, &meeting);
+                let (reader, both) = (&reader, &both);
                 scope.spawn(move || {
                     let check = |bytes: &[u8]| assert_eq!(bytes, [7; 100]);
-                    reader.read(offset, 100, meeting, check).expect("authentic");
+                    reader.read(offset, 100, both, check).expect("authentic");
                 });
             }
         });
-        assert_eq!(meeting.alone.load(Ordering::SeqCst), 0, "one read waited for the other");
+        assert_eq!(both.alone.load(Ordering::SeqCst), 0, "one read waited for the other");
     }
 }
