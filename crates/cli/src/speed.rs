@@ -199,10 +199,7 @@ impl Arguments {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::atomic::{AtomicU64, Ordering},
-        thread,
-    };
+    use std::{sync::Mutex, thread};
 
     use clap::Parser;
     use lanecrypt::cipher::InOutBuf;
@@ -215,9 +212,9 @@ mod tests {
         arguments: Arguments,
     }
 
-    /// Takes ten milliseconds for each call, and counts them.
+    /// Takes ten milliseconds or more for each call, and notes when it began and ended.
     #[derive(Debug, Default)]
-    struct Slow(AtomicU64);
+    struct Slow(Mutex<Vec<[Instant; 2]>>);
 
     impl Engine for Slow {
         fn block_bytes(&self) -> usize {
@@ -225,8 +222,9 @@ mod tests {
         }
 
         fn run(&self, _: Operation<'_>, _: InOutBuf<'_, '_, u8>) -> Result<(), lanecrypt::Error> {
-            self.0.fetch_add(1, Ordering::Relaxed);
+            let start = Instant::now();
             thread::sleep(Duration::from_millis(10));
+            self.0.lock().expect("no call panics").push([start, Instant::now()]);
             Ok(())
         }
     }
@@ -234,13 +232,18 @@ mod tests {
     #[test]
     fn rates_are_bytes_in_their_time() {
         let Line { arguments } = Line::parse_from(["speed", "--time", "100"]);
-        let (slow, start) = (Slow::default(), Instant::now());
+        let slow = Slow::default();
         let rate = arguments.rate(&slow, &mut [0; 4096]).expect("it does not fail");
-        // A pass before those that count.
-        let (time, passes) = (start.elapsed().as_secs_f64(), slow.0.into_inner() - 1);
-        assert!(time > 0.11 && passes > 1, "{passes} passes in {time} s");
-        let expected = passes as f64 * 4096e-9 / (time - 0.01);
-        assert!((0.9..1.2).contains(&(rate / expected)), "{rate} for {expected}");
+        let end = Instant::now();
+        // A pass before those that count; time is taken between it and them, and behind them.
+        let calls = slow.0.into_inner().expect("no call panics");
+        let ([before, counted @ ..], [.., [_, returned]]) = (&calls[..], &calls[..]) else {
+            panic!("none")
+        };
+        let [least, most] = [*returned - counted[0][0], end - before[1]];
+        assert!(most >= Duration::from_millis(100) && counted.len() > 1, "{counted:?}");
+        let of = |time: Duration| counted.len() as f64 * 4096.0 / time.as_secs_f64() / 1e9;
+        assert!((of(most)..=of(least)).contains(&rate), "{rate} in {least:?} to {most:?}");
     }
 
     #[test]

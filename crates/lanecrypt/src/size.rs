@@ -58,6 +58,6 @@ mod tests {
         {
             assert_eq!(size_name(bytes), name);
         }
-        assert_eq!(size_name(3 << 30), "3 GiB");
+        assert_eq!(size_name(4 << 30), "4 GiB");
     }
 }

@@ -1,9 +1,6 @@
 //! What the tests of jobs begin with.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::PathBuf};
 
 use lanecrypt_tink::{Keyset, Template};
 use tempfile::TempDir;
@@ -47,8 +44,7 @@ impl Given {
 
     /// What the folder has.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let folder: &Path = self.folder.path();
-        let files = fs::read_dir(folder).expect("it is a folder");
+        let files = fs::read_dir(self.folder.path()).expect("it is a folder");
         files.map(|entry| entry.expect("it is read").path()).collect()
     }
 }

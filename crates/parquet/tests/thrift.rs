@@ -120,6 +120,9 @@ fn what_asks_for_too_much_is_refused() {
     // A list of 2^32 structures, a text of as many bytes, a number of 70 bits.
     assert!(what(&[0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f]).contains("more values"));
     assert!(what(&[0x18, 0xff, 0xff, 0xff, 0xff, 0x0f, 0]).contains("more bytes"));
+    // A text of 2^40 bytes, a length that a CPU of 32 bits does not have.
+    let wide = if cfg!(target_pointer_width = "64") { "more bytes" } else { "too large" };
+    assert!(what(&[0x18, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0]).contains(wide));
     assert!(what(&[[0x16].as_slice(), &[0xff; 10], &[1, 0]].concat()).contains("64 bits"));
     assert!(what(&[0x15, 0x80, 0x80, 0x80, 0x80, 0x10, 0]).contains("too large"));
     // A map, the same field twice, a number of a field that does not fit.
