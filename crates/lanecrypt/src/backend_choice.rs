@@ -104,15 +104,35 @@ pub fn gpu(number: usize) -> Result<Device, LookupError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Direction;
 
     #[test]
     fn places_have_names() {
         assert_eq!("cuda:3".parse(), Ok(BackendChoice::Cuda(3)));
         assert_eq!("cuda".parse(), Ok(BackendChoice::Cuda(0)));
+        assert_eq!("auto".parse(), Ok(BackendChoice::Auto));
+        assert_eq!("cpu".parse(), Ok(BackendChoice::Cpu));
         for wrong in ["", "gpu", "cuda:", "cuda:-1", "CPU"] {
             assert!(wrong.parse::<BackendChoice>().is_err(), "{wrong}");
         }
         let error = BackendChoice::Cuda(4095).engine("aes", &[0; 16]).expect_err("nobody has it");
         assert!(matches!(error, LookupError::NoDevice(_)) && error.to_string().contains("4095"));
+    }
+
+    #[test]
+    fn keys_of_xts_stand_one_behind_the_other() {
+        let keys: Vec<u8> = (0..64).collect();
+        for choice in [BackendChoice::Cpu, BackendChoice::Auto] {
+            let (mut ours, mut expected) = (vec![7; 1024], vec![7; 1024]);
+            let xts = choice.xts("aes", &keys).expect("a good key");
+            xts.run_units(Direction::Encrypt, 5.into(), 512, ours.as_mut_slice().into())
+                .expect("units");
+            let [data, tweak] = [&keys[..32], &keys[32..]]
+                .map(|key| engine("aes", "reference", key).expect("good"));
+            let xts = Xts::new(data, tweak);
+            xts.run_units(Direction::Encrypt, 5.into(), 512, expected.as_mut_slice().into())
+                .expect("so");
+            assert_eq!(ours, expected);
+        }
     }
 }

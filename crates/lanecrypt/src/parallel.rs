@@ -265,6 +265,13 @@ impl<E: fmt::Debug> fmt::Debug for Parallel<E> {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        thread,
+    };
+
+    use lanecrypt_core::SerialMode;
+
     use super::*;
 
     /// Every mode at lengths round the pieces, on pools of several sizes, against the engine alone.
@@ -349,9 +356,13 @@ mod tests {
         let data: Vec<u8> = (0..length).map(|i| ((i * i) >> 7) as u8).collect();
         let iv = &[0xff, 1, 2, 3, 4, 5, 0xff, 0xfe, 9, 8, 7, 0xff, 0xff, 0xff, 0xff, 0xf0]
             [..alone.block_bytes()];
-        let passes: [(&str, Pass<'_>); 8] = [
-            ("encryption", &|engine, data| engine.ecb(Direction::Encrypt, data)),
+        let encrypt = Direction::Encrypt;
+        let passes: [(&str, Pass<'_>); 11] = [
+            ("encryption", &|engine, data| engine.ecb(encrypt, data)),
             ("decryption", &|engine, data| engine.ecb(Direction::Decrypt, data)),
+            ("CBC encryption", &|engine, data| engine.run(Operation::Cbc(encrypt, iv), data)),
+            ("CFB encryption", &|engine, data| engine.run(Operation::Cfb(encrypt, iv), data)),
+            ("OFB", &|engine, data| engine.run(Operation::Ofb(iv), data)),
             ("CTR", &|engine, data| engine.ctr(iv, data)),
             ("GCM", &|engine, data| sealed(engine, iv, data)),
             ("GCM with an IV that is hashed", &|engine, data| sealed(engine, &iv[..5], data)),
@@ -419,6 +430,126 @@ mod tests {
         for bad in [0, 4] {
             assert_eq!(run(bad).0, Err(bad));
         }
+    }
+
+    #[test]
+    fn pieces_are_a_part_of_what_each_thread_has() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        // (units, units of a piece after the first, pieces of this length, units of the last)
+        for (units, piece, pieces, last) in [(2, 1, 1, 0), (101, 8, 12, 4), (1001, 16, 62, 8)] {
+            let lengths = Mutex::new(Vec::new());
+            let mut data = vec![0_u32; 4 * units];
+            let work = |before, piece: InOutBuf<'_, '_, u32>| {
+                lengths.lock().expect("nothing panicked").push((before, piece.len()));
+                Ok::<(), ()>(())
+            };
+            pool.install(|| in_pieces(data.as_mut_slice().into(), 4, work)).expect("no error");
+            let mut lengths = lengths.into_inner().expect("nothing panicked");
+            lengths.sort_unstable();
+            let mut expected = [vec![4], vec![4 * piece; pieces], vec![4 * last]].concat();
+            expected.retain(|length| *length > 0);
+            assert_eq!(lengths.iter().map(|(_, length)| *length).collect::<Vec<_>>(), expected);
+        }
+        assert_eq!(Parallel::new(Twelve).piece_bytes(), 65_532, "5,461 blocks");
+    }
+
+    #[test]
+    fn threads_take_pieces_at_the_same_time() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let arrived = AtomicUsize::new(0);
+        let work = |before, _: InOutBuf<'_, '_, u32>| {
+            let start = Instant::now();
+            arrived.fetch_add(usize::from(before > 0), Ordering::Relaxed);
+            while before > 0 && arrived.load(Ordering::Relaxed) < 2 {
+                if start.elapsed() > Duration::from_secs(60) {
+                    return Err("one thread has all of them");
+                }
+                thread::yield_now();
+            }
+            Ok(())
+        };
+        let mut data = [0; 40];
+        assert_eq!(pool.install(|| in_pieces(data.as_mut_slice().into(), 4, work)), Ok(()));
+    }
+
+    /// An engine that notes its calls, and the bytes of each.
+    #[derive(Debug)]
+    struct Watched {
+        engine: Box<dyn Engine>,
+        calls: Mutex<Vec<(&'static str, usize)>>,
+    }
+
+    impl Watched {
+        fn note(&self, call: &'static str, bytes: usize) {
+            self.calls.lock().expect("nothing panicked").push((call, bytes));
+        }
+    }
+
+    impl Engine for Watched {
+        fn block_bytes(&self) -> usize {
+            self.engine.block_bytes()
+        }
+
+        fn chunk_bytes(&self) -> usize {
+            48
+        }
+
+        fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+            self.note("run", data.len());
+            self.engine.run(operation, data)
+        }
+
+        fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> Result<bool, Error> {
+            self.note(if pass.whole.is_some() { "message" } else { "gcm" }, data.len());
+            self.engine.gcm(pass, data)
+        }
+
+        fn chains_at_once(&self) -> usize {
+            5
+        }
+
+        fn run_chains(&self, chains: Chains<'_, '_, '_>) -> Result<(), Error> {
+            self.note("chains", chains.bytes.len());
+            self.engine.run_chains(chains)
+        }
+    }
+
+    #[test]
+    fn long_calls_are_cut_and_others_are_the_engines() {
+        const PIECE: usize = THREAD_PIECE_BYTES;
+        let aes = crate::find_cipher("aes").expect("it is in the registry");
+        let (engine, calls) = (aes.default_engine(&[7; 16]).expect("a good key"), Mutex::default());
+        let parallel = Parallel::new(Watched { engine, calls });
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let calls = |bytes: usize, run: &(dyn Fn(InOutBuf<'_, '_, u8>) + Sync)| {
+            pool.install(|| run(vec![5; bytes].as_mut_slice().into()));
+            std::mem::take(&mut *parallel.engine.calls.lock().expect("nothing panicked"))
+        };
+        let ecb = |data: InOutBuf<'_, '_, u8>| {
+            parallel.ecb(Direction::Encrypt, data).expect("whole blocks");
+        };
+        assert_eq!(calls(2 * PIECE - 16, &ecb), [("run", 2 * PIECE - 16)]);
+        assert_eq!(calls(2 * PIECE, &ecb), [("run", PIECE); 2]);
+        let gcm = |data: InOutBuf<'_, '_, u8>| {
+            let gcm = crate::Gcm::<_, (), ()>::of(&parallel).expect("16-byte blocks");
+            gcm.encrypt(&[0; 12], b"", data, &mut [0; 16]).expect("a good length");
+        };
+        assert!(calls(48, &gcm).contains(&("message", 48)), "whole, with its tag");
+        let mut cut = calls(5 * PIECE, &gcm);
+        cut.retain(|(call, bytes)| *call == "gcm" && *bytes > 0);
+        assert_eq!(cut, [("gcm", PIECE); 5]);
+        let chains = |data: InOutBuf<'_, '_, u8>| {
+            let chain = Chains {
+                bytes: 0..data.len(),
+                texts: &mut [data],
+                registers: &mut [0; 16],
+                mode: SerialMode::Cbc,
+            };
+            parallel.run_chains(chain).expect("whole blocks");
+        };
+        assert_eq!(calls(4 * PIECE, &chains), [("chains", 4 * PIECE)]);
+        assert_eq!((parallel.chunk_bytes(), parallel.chains_at_once()), (48, 5));
+        assert_eq!(format!("{:?}", Parallel::new(Twelve)), "Parallel(Twelve)");
     }
 
     #[test]

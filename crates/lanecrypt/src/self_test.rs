@@ -204,27 +204,17 @@ mod tests {
     #[test]
     fn a_failure_is_remembered() {
         let right = &lanecrypt_seed::SEED;
-        let [reference, default] = ["reference", "default"].map(|id| right.backend(id));
-        let create = |key: &[u8]| (lanecrypt_sm4::SM4.backends[0].create)(key);
-        let wrong = Backend { create, ..*default.expect("every cipher has one") };
-        let with = |backends: Vec<Backend>| -> &'static CipherDescription {
-            let CipherDescription { name, standard, block_bytes, key_bytes, .. } = *right;
-            let backends = backends.leak();
-            let kernels = None;
-            Box::leak(Box::new(CipherDescription {
-                name,
-                standard,
-                block_bytes,
-                key_bytes,
-                backends,
-                kernels,
-            }))
-        };
-        let wrong = with(vec![*reference.expect("likewise"), wrong]);
-        let error = once(wrong).expect_err("it is another cipher");
+        let [reference, default] =
+            ["reference", "default"].map(|id| *right.backend(id).expect("every cipher has one"));
+        let create = |key: &[u8]| (lanecrypt_aria::ARIA.backends[0].create)(key);
+        let backends: &'static [Backend] = vec![reference, Backend { create, ..default }].leak();
+        let CipherDescription { name, standard, block_bytes, key_bytes, .. } = *right;
+        let kernels = None;
+        let wrong = CipherDescription { name, standard, block_bytes, key_bytes, backends, kernels };
+        let error = once(Box::leak(Box::new(wrong))).expect_err("it is another cipher");
         assert_eq!((error.cipher, error.backend), ("seed", "default"));
         assert_eq!(once(right), Err(error));
-        assert_eq!(once(&lanecrypt_sm4::SM4), Ok(()));
+        assert_eq!(once(&lanecrypt_aria::ARIA), Ok(()));
     }
 
     #[test]

@@ -226,3 +226,20 @@ fn install(device: &Device, tuning: Arc<Tuning>) {
 fn known() -> MutexGuard<'static, BTreeMap<String, Arc<Tuning>>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_launch_some_kernels_and_others_are_for_comparison() {
+        for (kernel, is_users) in [
+            ("aes_conflict_free_4_ctr", true),
+            ("aes_bitslice_ecb_encrypt", true),
+            ("aes_table_shared_ctr", false),
+            ("aes_rot13_ctr", false),
+        ] {
+            assert_eq!(is_users_kernel(kernel), is_users, "{kernel}");
+        }
+    }
+}

@@ -226,6 +226,20 @@ fn writers_pass_on_what_the_mode_gives_at_once() {
     }
 }
 
+/// Only an interruption is tried again by the stream itself.
+#[test]
+fn an_error_of_what_is_within_is_the_callers() {
+    let ecb = || Ecb::new(aes(), Direction::Encrypt);
+    let mut reader = Reader::new(Fitful::new(&[7; 32][..]), ecb());
+    assert_eq!(reader.fill_buf().expect_err("the first call").kind(), ErrorKind::WouldBlock);
+    assert_eq!(format!("{reader:?}"), "Reader { .. }");
+    let mut writer = Writer::new(Fitful::new(Vec::new()), ecb());
+    writer.write_all(&[7; 32]).expect("it is kept");
+    assert_eq!(writer.flush().expect_err("the first call").kind(), ErrorKind::WouldBlock);
+    assert_eq!(format!("{writer:?}"), "Writer { .. }");
+    persist(|| writer.flush()).expect("it comes to it");
+}
+
 /// Bytes are there when they are flushed, and a writer that is dropped ends its stream.
 #[test]
 fn flushing_passes_on_what_there_is() {

@@ -8,7 +8,8 @@ use std::{
 };
 
 use lanecrypt::{
-    Auto, ConstantTime, Direction, Engine as _, Parallel, THREAD_PIECE_BYTES,
+    Auto, AutoEngine, ConstantTime, Direction, Engine, Gcm, Parallel, SerialMode,
+    THREAD_PIECE_BYTES,
     aes::Aes128,
     cipher::{Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit},
     cuda::{
@@ -16,6 +17,7 @@ use lanecrypt::{
         kernels::{Task, programs},
     },
     des::TdesEde3,
+    modes::ChainedMessage,
     tuning::{self, Crossovers, Folder, Ignored, Options, Place, Switches, Tuning},
 };
 
@@ -186,7 +188,7 @@ fn a_device_is_tuned_and_goes_by_it() {
     };
     let mut told = Vec::new();
     let report = tuning::tune_into(&folder, &device, &options, &mut |progress| {
-        assert!(progress.done < progress.steps, "{progress:?}");
+        assert!(progress.done == told.len() && told.len() < progress.steps, "{progress:?}");
         told.push(progress.next.to_owned());
     });
     let report = report.expect("the host build does not fail");
@@ -205,7 +207,15 @@ fn a_device_is_tuned_and_goes_by_it() {
         assert_eq!(lengths, options.sizes.iter().map(|&size| size as u64).collect::<Vec<_>>());
         assert!(tuned.points.iter().all(|(at, usual)| at.nanoseconds > 0 && *usual > 0));
     }
-    assert_eq!(told.len(), count + report.tuning.crossovers.iter().count());
+    let crossovers: Vec<_> = report.tuning.crossovers.iter().collect();
+    assert!(!crossovers.is_empty());
+    assert!(crossovers.iter().all(|(kernel, ..)| kernel.starts_with("hight_")), "{crossovers:?}");
+    assert_eq!(told.len(), count + crossovers.len());
+    for step in
+        ["hight_bitslice_ctr, 128-bit key", "hight_bitslice_ctr, 128-bit key from host memory"]
+    {
+        assert!(told.iter().any(|told| told == step), "{told:?}");
+    }
     assert_eq!(device.experience(), report.tuning.experience, "the device goes by it");
     let kept = folder.read(&device).expect("it was kept");
     assert_eq!(
@@ -245,7 +255,7 @@ fn both_sides_of_a_switch_give_the_same_bytes() {
         let expected_place = if (800..2400).contains(&length) { Place::Gpu } else { Place::Cpu };
         assert_eq!(auto.place(Task::Ctr, length), expected_place, "{length} bytes");
         let data: Vec<u8> = (0..length).map(|i| (i * 7 + i / 251) as u8).collect();
-        let both = |run: &dyn Fn(&dyn lanecrypt::Engine, InOutBuf<'_, '_, u8>)| {
+        let both = |run: &dyn Fn(&dyn Engine, InOutBuf<'_, '_, u8>)| {
             let (mut found, mut expected) = (data.clone(), data.clone());
             run(&auto, found.as_mut_slice().into());
             run(&cpu, expected.as_mut_slice().into());
@@ -313,9 +323,12 @@ fn every_call_runs_where_it_belongs() {
         tuning.crossovers.set(kernel.name(), 16, switches);
         let auto = Auto::<Aes128>::on(&device, &WRONG, &tuning, &key).expect("it fits");
         assert_eq!(auto.claim(), ConstantTime::LOOKS_UP);
+        assert!(format!("{auto:?}").starts_with("Aes128 on the CPU or "), "{auto:?}");
         let cpu = Aes128::new(&key);
         for (length, is_long) in [(1584, false), (1600, true)] {
-            let differs = |run: &dyn Fn(&dyn lanecrypt::Engine, &mut [u8])| {
+            let is_key_stream_there = auto.place(Task::Keystream, length) == Place::Gpu;
+            assert_eq!(is_key_stream_there, task == Task::Ctr && is_long, "as CTR");
+            let differs = |run: &dyn Fn(&dyn Engine, &mut [u8])| {
                 let (mut found, mut expected) = (vec![5; length], vec![5; length]);
                 run(&auto, &mut found);
                 run(&cpu, &mut expected);
@@ -424,6 +437,39 @@ fn without_a_gpu_it_is_the_cpu() {
     let mut block = [0; 16].into();
     auto.encrypt_block(&mut block);
     assert_eq!(block[..4], [0x66, 0xe9, 0x4b, 0xd4]);
+    auto.decrypt_block(&mut block);
+    assert_eq!(block[..], [0; 16]);
+    let (blocks, mut back) = ([[1; 16].into(); 3], [[0; 16].into(); 3]);
+    auto.encrypt_blocks_b2b(&blocks, &mut back).expect("as many");
+    auto.decrypt_blocks_b2b(&back.clone(), &mut back).expect("as many");
+    assert_eq!(back, blocks);
+    assert_eq!(format!("{auto:?}"), "Aes128 on the CPU { .. }");
+    acts_as(&auto, &Aes128::new(&[0; 16].into()));
+    let family = Aes128::constant_time_family();
+    let engine = AutoEngine::by_family(family, &[0; 16]).expect("a good key");
+    acts_as(&engine, &Aes128::new(&[0; 16].into()));
+    let on_cpu = family.cipher().default_engine(&[0; 16]).expect("a good key");
+    assert_eq!(format!("{engine:?}"), format!("{on_cpu:?}"));
+}
+
+/// Messages that share no chain, and whole ones with their hash, run as another engine runs them.
+fn acts_as(engine: &dyn Engine, other: &dyn Engine) {
+    assert_eq!(engine.chunk_bytes(), other.chunk_bytes());
+    assert_eq!(engine.chains_at_once(), other.chains_at_once());
+    let run = |engine: &dyn Engine| {
+        let (mut registers, mut texts) = ([[1; 16], [2; 16]], [[3; 48], [4; 48]]);
+        let pairs = registers.iter_mut().zip(&mut texts);
+        let mut messages: Vec<_> = pairs
+            .map(|(iv, text)| ChainedMessage { iv, data: text.as_mut_slice().into() })
+            .collect();
+        SerialMode::Cbc.run_messages(engine, &mut messages).expect("whole blocks");
+        drop(messages);
+        let (mut tag, mut text) = ([0; 16], [5; 100]);
+        let gcm = Gcm::<_, (), ()>::of(engine).expect("blocks of 16 bytes");
+        gcm.encrypt(&[6; 12], b"header", text.as_mut_slice().into(), &mut tag).expect("not long");
+        (registers, texts, text, tag)
+    };
+    assert_eq!(run(engine), run(other));
 }
 
 /// What the log is told.

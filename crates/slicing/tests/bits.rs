@@ -4,7 +4,7 @@
 mod every_isa;
 
 use cipher::typenum::Unsigned;
-use every_isa::noise;
+use every_isa::{few_cases, noise};
 use lanecrypt_slicing::{BitLanes, Body, Isa, OnBitLanes, Portable, Word};
 use proptest::{array::uniform3, prelude::*};
 
@@ -146,7 +146,7 @@ fn assigned<W: Word>(a: W, b: W, c: W) -> W {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(few_cases())]
 
     #[test]
     fn operators_are_those_of_bytes(seeds in uniform3(any::<u64>())) {

@@ -7,7 +7,7 @@ mod every_isa;
 use std::marker::PhantomData;
 
 use cipher::typenum::Unsigned;
-use every_isa::noise;
+use every_isa::{few_cases, noise};
 use lanecrypt_core::Counter;
 use lanecrypt_reference::gf256;
 use lanecrypt_slicing::{
@@ -135,7 +135,7 @@ fn all_agree<I: Isa, R: Rows<I>>(isa: I, left: &[u8], right: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(few_cases())]
 
     #[test]
     fn every_operation_is_that_of_u8(left: u64, right: u64) {

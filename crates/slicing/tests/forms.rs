@@ -11,7 +11,7 @@ use cipher::{
     consts::{U16, U64},
     typenum::Unsigned,
 };
-use every_isa::noise;
+use every_isa::{few_cases, noise};
 use lanecrypt_core::{AnyCpu, Cipher, Counter, Direction, Engine, Implementation, Secret};
 use lanecrypt_slicing::{
     BitLanes, BitState, Body, ByteLanes, ByteState, Bytes, Choices, Core, Fastest, Form, Isa,
@@ -248,7 +248,7 @@ where
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(few_cases())]
 
     #[test]
     fn as_rustcryptos_modes_call_it(data in vec(any::<[u8; 16]>(), 0..200)) {

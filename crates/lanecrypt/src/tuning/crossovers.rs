@@ -88,10 +88,10 @@ impl Switches {
         for bytes in sizes {
             if is_left(place, bytes)? {
                 let (mut low, mut high) = (before, bytes);
-                while low > 0 && high as f64 / low as f64 > PRECISION && high - low > GRAIN {
+                while low > 0 && high as f64 / low as f64 > PRECISION && high - low >= 2 * GRAIN {
                     let middle =
                         (u128::from(low) * u128::from(high)).isqrt() as u64 / GRAIN * GRAIN;
-                    let middle = middle.clamp(low + 1, high - 1);
+                    let middle = middle.clamp(low + GRAIN, high - GRAIN);
                     let side = if is_left(place, middle)? { &mut high } else { &mut low };
                     *side = middle;
                 }
@@ -238,6 +238,34 @@ mod tests {
             let better = model(Place::Cpu, bytes).min(model(Place::Gpu, bytes));
             assert!(model(switches.place(bytes), bytes) <= 1.1 * better, "{bytes} bytes");
         }
+    }
+
+    /// What is found where the GPU is clearly faster from `from` bytes on, and the lengths that were compared.
+    fn found(sizes: &[u64], from: u64) -> (Vec<u64>, Vec<u64>) {
+        let mut compared = Vec::new();
+        let switches = Switches::find(sizes.iter().copied(), |bytes| {
+            compared.push(bytes);
+            Ok::<_, Infallible>([1.0, if bytes < from { CLEARLY_FASTER } else { 0.96 }])
+        });
+        (switches.expect("a model does not fail").at().to_vec(), compared)
+    }
+
+    #[test]
+    fn a_switch_is_found_in_few_comparisons() {
+        let sizes: Vec<u64> = sizes().collect();
+        let (switches, compared) = found(&sizes, 1_000_000);
+        let [at] = *switches else { panic!("{switches:?}") };
+        assert!((1_000_000..1_050_000).contains(&at) && at.is_multiple_of(GRAIN), "{at}");
+        // A quarter is halved, as a ratio, until 1/20 is left.
+        assert_eq!(compared.len(), sizes.len() + 5, "{compared:?}");
+        let (found_at, _) = found(&sizes, 1 << 20);
+        assert!((1 << 20..=(1 << 20) * 21 / 20).contains(&found_at[0]), "{found_at:?}");
+        // Next to each other are whole blocks.
+        assert_eq!(found(&[64, 96], 65), (vec![80], vec![64, 96, 80]));
+        assert_eq!(found(&[64, 96], 81), (vec![96], vec![64, 96, 80]));
+        assert_eq!(found(&[64, 80], 65), (vec![80], vec![64, 80]));
+        assert_eq!(found(&[10, 30], 11), (vec![30], vec![10, 30]), "none between them");
+        assert_eq!(found(&[1 << 20, 1_100_000], 1 << 20).0, [0], "faster from the first on");
     }
 
     #[test]

@@ -249,6 +249,28 @@ mod tests {
     }
 
     #[test]
+    fn every_group_of_blocks_has_its_threads() {
+        let family = *crate::fastest_family("aes").ok().flatten().expect("AES has kernels");
+        for (program, task) in [
+            (&programs::AES_CONFLICT_FREE_4, Task::EcbEncrypt),
+            (&programs::AES_CONFLICT_FREE_4, Task::Ctr),
+            (&programs::AES_BITSLICE, Task::EcbDecrypt),
+        ] {
+            let kernel = program.kernel(task).expect("it is there");
+            let unit = kernel.unit();
+            let row = Row { family, key_bytes: 16, task, kernel };
+            for blocks in [1, 2, 255, 256, 257, 100_000] {
+                let needed = threads_needed(&row, 16 * blocks);
+                assert!(needed.is_multiple_of(u64::from(unit.threads)), "{needed}");
+                let groups = needed / u64::from(unit.threads) - u64::from(unit.aligned);
+                let held = groups * u64::from(unit.blocks);
+                let spare = held.checked_sub(blocks as u64).expect("enough for all blocks");
+                assert!(spare < u64::from(unit.blocks), "{spare} of {held} have no block");
+            }
+        }
+    }
+
+    #[test]
     fn grids_are_others_than_the_resident_one() {
         assert_eq!(grids(4, 1 << 20), [1, 2, 8, 32]);
         assert_eq!(grids(1, 1 << 20), [2, 8]);

@@ -250,4 +250,41 @@ mod tests {
         assert_eq!(passes(Duration::ZERO, 2), 8);
         assert_eq!(passes(Duration::MAX, 2), 52);
     }
+
+    #[test]
+    fn the_one_in_the_middle_counts() {
+        let of = |time: u64, passes: [u64; 6]| {
+            let mut passes = passes.into_iter().map(Duration::from_secs);
+            let next = || Ok::<_, Error>(passes.next().expect("no more passes than that"));
+            median(Duration::from_secs(time), next).expect("nothing fails").as_secs()
+        };
+        assert_eq!(of(0, [100, 3, 1, 2, 50, 50]), 2, "three passes after one that is not counted");
+        assert_eq!(of(15, [100, 1, 5, 4, 2, 3]), 3, "five");
+        let sleep = || {
+            std::thread::sleep(Duration::from_millis(1));
+            Ok::<_, Error>(())
+        };
+        let slept = median_on_clock(Duration::ZERO, sleep).expect("nothing fails");
+        assert!(slept >= Duration::from_millis(1), "{slept:?}");
+    }
+
+    #[test]
+    fn tasks_have_their_operations_on_data_that_is_no_zeros() {
+        for task in TASKS {
+            assert_eq!(cuda::task_of(operation(task, 16)), Some(task));
+        }
+        for bytes in [0, 1, 7, (1 << 20) - 1, 1 << 20, (2 << 20) + 5] {
+            assert_eq!(noise(bytes).len(), bytes);
+        }
+        let data = noise((1 << 20) + 64);
+        assert_eq!(data[..64], data[1 << 20..], "from the start again");
+        let mut words = data.as_chunks::<4>().0[..1 << 18].to_vec();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), 1 << 18, "no two are equal");
+        let ones: u32 = data.iter().map(|byte| byte.count_ones()).sum();
+        assert!(ones.abs_diff(4 << 20) < 8 << 10, "{ones} bits of 8 Mi are set");
+        let key = key(32);
+        assert!(key.iter().enumerate().all(|(i, byte)| !key[..i].contains(byte)), "{key:?}");
+    }
 }

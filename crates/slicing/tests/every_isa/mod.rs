@@ -3,6 +3,7 @@
 #![allow(dead_code, unused_macros, reason = "every test takes what it needs of this")]
 
 use lanecrypt_slicing::{Body, Isa};
+use proptest::test_runner::Config;
 
 /// Runs a body on an instruction set, or says why not.
 pub(crate) fn run<I: Isa, B: Body<I>>(name: &str, body: B) -> Option<B::Output> {
@@ -68,6 +69,11 @@ macro_rules! on_byte_lanes {
         on_each!($body; lanecrypt_slicing::Portable<lanecrypt_slicing::Gapped<u64>>);
         on_bit_and_byte_lanes!($body);
     };
+}
+
+/// 16 cases of a property, and one under Miri, which takes some thousand times as long.
+pub(crate) fn few_cases() -> Config {
+    Config::with_cases(if cfg!(miri) { 1 } else { 16 })
 }
 
 /// Bytes without a pattern.
