@@ -1,6 +1,10 @@
 //! The tests: everything cargo runs, with the host build of the kernels, then the wheel and the vectors.
 
-use std::{ffi::OsString, path::Path, sync::LazyLock};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 use anyhow::{Result, anyhow, ensure};
 use lanecrypt_cuda::variables::HOST_KERNELS;
@@ -10,7 +14,7 @@ use crate::{
     checks::{examples, wgpu},
     command::{self, build_checked, checked, checking, command, output, root, run},
     judges, kernels,
-    steps::{self, step},
+    steps::{self, Step, step},
     test_programs::{self, TestProgram},
     wheel,
 };
@@ -23,83 +27,125 @@ pub(crate) type Variables = Vec<(&'static str, OsString)>;
 
 /// Runs all tests, or those of what a change since this revision can break.
 pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
-    // Made once, by whoever needs them first: others wait.
-    let library = LazyLock::new(kernels::host::build);
-    let judges = LazyLock::new(judges::install);
-    let backends = LazyLock::new(|| required(of(&library)?));
-    let variables = || -> Result<Variables> {
-        let mut variables = of(&judges)?.clone();
-        variables.push((HOST_KERNELS, of(&library)?.into()));
-        // What a driver for the CPU computes takes long, and is tested by itself.
-        variables.extend(wgpu::NO_DRIVERS.map(|(name, value)| (name, value.into())));
-        if std::env::var_os(EXPECT).is_none() {
-            variables.push((EXPECT, of(&backends)?.into()));
-        }
-        Ok(variables)
-    };
-    let built = LazyLock::new(build_checked);
-    let programs = LazyLock::new(|| {
-        of(&built)?;
-        test_programs::all()
-    });
-    let run_programs = |options: &[&str], is_meant: fn(&TestProgram) -> bool| {
-        let programs = of(&programs)?.iter().filter(|program| is_meant(program));
-        test_programs::run_all(programs, options, &variables()?)
-    };
-    let building = step("build of all tests and programs", || of(&built).map(drop));
-    let wheel = step("the wheel, in a clean environment", || {
-        of(&built)?;
-        wheel::test(&wheel::checked()?, &variables()?)
-    });
-    let kat = step("kat: every vector on every backend", || {
-        run(command(checked("kat")).arg("vectors").envs(variables()?))
-    });
+    let made = Made::default();
+    let mut main = vec![step("build of all tests and programs", || made.programs().map(drop))];
     let mut beside = vec![
-        step("judges: programs and packages of others", || of(&judges).map(drop)),
-        step("host build of the kernels", || of(&library).map(drop)),
+        step("judges: programs and packages of others", || made.judges().map(drop)),
+        step("host build of the kernels", || made.library().map(drop)),
     ];
-    let mut main = vec![building];
-    let mut waiting = Vec::new(); // mostly for Ray and Dask, which it starts
+    let mut waiting = Vec::new(); // mostly for Ray and Dask, which the wheel's tests start
     if let Some(revision) = changed_since {
         let affected = Affected::since(revision)?;
         println!("to be tested: {}", affected.shown());
-        let (has_wheel, has_kat) = (affected.wheel, affected.kat);
-        let (programs, variables) = (&programs, &variables);
+        let (wheel, kat) = (affected.wheel, affected.kat);
+        let made = &made;
         main.push(step("tests of these, but for those of documentation", move || {
-            affected.run_tests(of(programs)?, &variables()?)
+            affected.run_tests(made.programs()?, &made.variables()?)
         }));
-        main.extend(has_wheel.then_some(wheel));
-        main.extend(has_kat.then_some(kat));
+        main.extend(wheel.then(|| made.wheel()));
+        main.extend(kat.then(|| made.kat()));
     } else {
-        main.push(step("conformance and devices", || run_programs(&[], fills_the_machine)));
-        // What only the host build of the kernels can show.
-        main.push(step("tests that need the host build of the kernels", || {
-            run_programs(&["--ignored"], TestProgram::has_tests_of_kernels)
-        }));
-        main.push(kat);
-        beside.push(step("unit tests, properties, doors", || {
-            run_programs(&[], |program| !fills_the_machine(program))
-        }));
-        beside.push(step("examples of the documentation", || {
-            run(checking("test").arg("--doc").envs(variables()?))
-        }));
-        beside.push(step("numbered examples of the crates", || {
-            of(&built)?;
-            examples::run_all()
-        }));
-        waiting.push(wheel);
+        main.extend(made.on_all_cores());
+        beside.extend(made.on_few_cores());
+        waiting.push(made.wheel());
     }
     steps::run_all("test", &[&main, &beside, &waiting])
+}
+
+/// What several steps need, made by the first that does: others wait.
+#[derive(Default)]
+struct Made {
+    library: Once<PathBuf>,
+    judges: Once<Variables>,
+    backends: Once<String>,
+    programs: Once<Vec<TestProgram>>,
+}
+
+/// What was made, or why it could not be.
+type Once<T> = OnceLock<Result<T>>;
+
+fn once<T>(made: &Once<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    made.get_or_init(make).as_ref().map_err(|error| anyhow!("{error:#}"))
+}
+
+impl Made {
+    /// The host build of the kernels.
+    fn library(&self) -> Result<&PathBuf> {
+        once(&self.library, kernels::host::build)
+    }
+
+    fn judges(&self) -> Result<&Variables> {
+        once(&self.judges, judges::install)
+    }
+
+    fn programs(&self) -> Result<&[TestProgram]> {
+        let made = once(&self.programs, || {
+            build_checked()?;
+            test_programs::all()
+        });
+        made.map(Vec::as_slice)
+    }
+
+    fn variables(&self) -> Result<Variables> {
+        let mut variables = self.judges()?.clone();
+        variables.push((HOST_KERNELS, self.library()?.into()));
+        // What a driver for the CPU computes takes long, and is tested by itself.
+        variables.extend(wgpu::NO_DRIVERS.map(|(name, value)| (name, value.into())));
+        if std::env::var_os(EXPECT).is_none() {
+            let backends = once(&self.backends, || required(self.library()?))?;
+            variables.push((EXPECT, backends.into()));
+        }
+        Ok(variables)
+    }
+
+    fn run_programs(&self, options: &[&str], is_meant: fn(&TestProgram) -> bool) -> Result<()> {
+        let programs = self.programs()?.iter().filter(|program| is_meant(program));
+        test_programs::run_all(programs, options, &self.variables()?)
+    }
+
+    fn on_all_cores(&self) -> [Step<'_>; 3] {
+        [
+            step("conformance and devices", || self.run_programs(&[], fills_the_machine)),
+            // What only the host build of the kernels can show.
+            step("tests that need the host build of the kernels", || {
+                self.run_programs(&["--ignored"], TestProgram::has_tests_of_kernels)
+            }),
+            self.kat(),
+        ]
+    }
+
+    fn on_few_cores(&self) -> [Step<'_>; 3] {
+        [
+            step("unit tests, properties, doors", || {
+                self.run_programs(&[], |program| !fills_the_machine(program))
+            }),
+            step("examples of the documentation", || {
+                run(checking("test").arg("--doc").envs(self.variables()?))
+            }),
+            step("numbered examples of the crates", || {
+                self.programs()?;
+                examples::run_all()
+            }),
+        ]
+    }
+
+    fn wheel(&self) -> Step<'_> {
+        step("the wheel, in a clean environment", || {
+            self.programs()?;
+            wheel::test(&wheel::checked()?, &self.variables()?)
+        })
+    }
+
+    fn kat(&self) -> Step<'_> {
+        step("kat: every vector on every backend", || {
+            run(command(checked("kat")).arg("vectors").envs(self.variables()?))
+        })
+    }
 }
 
 /// Test programs that keep all cores busy, or measure what they decide by; most others wait for programs that they start.
 fn fills_the_machine(program: &TestProgram) -> bool {
     ["conformance", "device", "endurance", "tuning"].contains(&program.name.as_str())
-}
-
-/// What was made, or why it could not be.
-fn of<T, F: FnOnce() -> Result<T>>(made: &LazyLock<Result<T>, F>) -> Result<&T> {
-    LazyLock::force(made).as_ref().map_err(|error| anyhow!("{error:#}"))
 }
 
 /// The registry's backends that need no GPU, as a list, but for those whose instructions this CPU

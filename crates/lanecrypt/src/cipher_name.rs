@@ -98,6 +98,7 @@ mod tests {
     #[test]
     fn every_name_is_read_as_it_is_printed() {
         for one in CipherName::all() {
+            assert_eq!(format!("{one:?}"), one.to_string());
             let read: CipherName = one.to_string().parse().expect("it is a name");
             assert_eq!((read.cipher.name, read.key_bytes), (one.cipher.name, one.key_bytes));
         }

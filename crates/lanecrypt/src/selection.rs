@@ -198,8 +198,10 @@ mod tests {
             assert_eq!(cpu.contains(&AES, backend), is_cpu, "{backend:?}");
         }
         assert!(!cpu.contains(&DES, &DES.backends[0]));
-        let nothing = Selection::default();
-        assert!(!nothing.contains(&AES, &AES.backends[0]));
+        let mut selection = Selection::default();
+        assert!(!selection.contains(&AES, &AES.backends[0]));
+        selection.extend(Selection::parse("reference", CIPHERS).expect("a list"));
+        assert!(selection.contains(&AES, &AES.backends[0]));
     }
 
     #[test]

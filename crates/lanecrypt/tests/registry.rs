@@ -210,3 +210,12 @@ fn the_security_page_names_every_backend() {
     let backends = backends.filter(|backend| backend.platform != Platform::CudaOnHost);
     table_is_of("SECURITY.md", &rows, &backends.collect::<Vec<_>>());
 }
+
+#[cfg(feature = "parallel")]
+#[test]
+fn engines_of_the_cpu_share_its_threads() {
+    for backend in ["reference", "bitslice-u32", "default"] {
+        let engine = lanecrypt::engine("aes", backend, &[0; 16]).expect("it is there");
+        assert!(format!("{engine:?}").starts_with("Parallel("), "{backend}: {engine:?}");
+    }
+}

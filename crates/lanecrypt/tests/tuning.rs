@@ -1,7 +1,7 @@
 //! Tuning and `Auto`: files that are of no use, a device that is tuned, both sides of a switch.
 
 use std::{
-    fmt::Write as _,
+    fmt::{self, Write as _},
     fs,
     sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
     time::Duration,
@@ -11,7 +11,7 @@ use lanecrypt::{
     Auto, AutoEngine, ConstantTime, Direction, Engine, Gcm, Parallel, SerialMode,
     THREAD_PIECE_BYTES,
     aes::Aes128,
-    cipher::{Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit},
+    cipher::{AlgorithmName, Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit},
     cuda::{
         Device, DeviceCipher, Experience, Family, Geometry, KeyPair, Keys, Measured, Operation,
         kernels::{Task, programs},
@@ -186,8 +186,9 @@ fn a_device_is_tuned_and_goes_by_it() {
         time: Duration::from_micros(1),
         ..Options::default()
     };
-    let mut told = Vec::new();
+    let (mut told, mut steps) = (Vec::new(), 0);
     let report = tuning::tune_into(&folder, &device, &options, &mut |progress| {
+        steps = progress.steps;
         assert!(progress.done == told.len() && told.len() < progress.steps, "{progress:?}");
         told.push(progress.next.to_owned());
     });
@@ -210,7 +211,7 @@ fn a_device_is_tuned_and_goes_by_it() {
     let crossovers: Vec<_> = report.tuning.crossovers.iter().collect();
     assert!(!crossovers.is_empty());
     assert!(crossovers.iter().all(|(kernel, ..)| kernel.starts_with("hight_")), "{crossovers:?}");
-    assert_eq!(told.len(), count + crossovers.len());
+    assert_eq!((told.len(), steps), (count + crossovers.len(), told.len()));
     for step in
         ["hight_bitslice_ctr, 128-bit key", "hight_bitslice_ctr, 128-bit key from host memory"]
     {
@@ -444,6 +445,7 @@ fn without_a_gpu_it_is_the_cpu() {
     auto.decrypt_blocks_b2b(&back.clone(), &mut back).expect("as many");
     assert_eq!(back, blocks);
     assert_eq!(format!("{auto:?}"), "Aes128 on the CPU { .. }");
+    assert_eq!(AlgorithmOf.to_string(), "Aes128");
     acts_as(&auto, &Aes128::new(&[0; 16].into()));
     let family = Aes128::constant_time_family();
     let engine = AutoEngine::by_family(family, &[0; 16]).expect("a good key");
@@ -470,6 +472,15 @@ fn acts_as(engine: &dyn Engine, other: &dyn Engine) {
         (registers, texts, text, tag)
     };
     assert_eq!(run(engine), run(other));
+}
+
+/// The name that RustCrypto's modes show.
+struct AlgorithmOf;
+
+impl fmt::Display for AlgorithmOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Auto::<Aes128>::write_alg_name(f)
+    }
 }
 
 /// What the log is told.

@@ -3,15 +3,15 @@
 
 mod common;
 
-use common::{
-    SMALL, Shape, assert_consistent, by_column, filter, footer, footer_at, key, least, name,
-    opened, page, place, plain, plain_with, sealed, told, uniform,
-};
 use std::{
     io,
     sync::atomic::{AtomicU64, Ordering},
 };
 
+use common::{
+    SMALL, Shape, assert_consistent, by_column, filter, footer, footer_at, key, least, name,
+    opened, page, place, plain, plain_with, sealed, told, uniform,
+};
 use lanecrypt_parquet::{
     Algorithm, ByMetadata, Encrypted, Error, InMemory, Key, Keys, Kind, OpenOptions, SealOptions,
     seal,

@@ -199,3 +199,35 @@ impl<X: RunsUnits> StreamMode for XtsUnits<X> {
         Ok(())
     }
 }
+
+#[cfg(all(test, feature = "cuda"))]
+mod tests {
+    use super::*;
+    use crate::{cuda::Device, engine};
+
+    /// Consecutive numbers go to a device at once, others unit by unit: all as on the CPU.
+    #[test]
+    #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
+    fn a_device_takes_units_of_any_numbers() {
+        const UNIT: usize = 40;
+        let device = Device::on_host().expect("LANECRYPT_HOST_KERNELS names the library");
+        let keys: Vec<u8> = (0..32).collect();
+        let family = crate::constant_time_family("aes").ok().flatten().expect("AES has kernels");
+        let there = family.xts_engine(&device, &keys).expect("a good key");
+        let [data, tweak] = [&keys[..16], &keys[16..]]
+            .map(|key| engine("aes", "reference", key).expect("a good key"));
+        let here = Xts::new(data, tweak);
+        for step in [1, 8] {
+            for length in [0, UNIT, 5 * UNIT, 5 * UNIT + 17] {
+                let run = |xts: &dyn RunsUnits| {
+                    let mut data: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256) as u8).collect();
+                    let numbers = UnitNumbers { first: 3, step };
+                    let units = data.as_mut_slice().into();
+                    xts.run_units(Direction::Encrypt, numbers, UNIT, units).expect("units");
+                    data
+                };
+                assert!(run(&there) == run(&here), "{length} bytes, each {step}th number");
+            }
+        }
+    }
+}

@@ -184,3 +184,20 @@ fn below64(
     }
     Ok((product >> 64) as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of three, one lower half is one too many: that of zero. The one beside it, of the inverse of three, is not.
+    #[test]
+    fn what_is_one_too_many_is_drawn_again() {
+        let never = |attempt| -> Result<u64, RandomError> { panic!("attempt {attempt}") };
+        assert_eq!(below32(0xaaaa_aaab, 3, never).ok(), Some(2));
+        assert_eq!(below64(0xaaaa_aaaa_aaaa_aaab, 3, never).ok(), Some(2));
+        // The third attempt is the first that is not refused.
+        let third = |word: u64| move |attempt| Ok(if attempt < 3 { 0 } else { word - attempt });
+        assert_eq!(below32(0, 3, third((5 << 32 | 1 << 31) + 3)).ok(), Some(1), "one and a half");
+        assert_eq!(below64(0, 3, third(u64::MAX)).ok(), Some(2));
+    }
+}

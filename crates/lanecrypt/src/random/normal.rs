@@ -131,6 +131,9 @@ mod tests {
                 assert!(error < 1e-15, "{x}: {error}");
             }
         }
+        // It is not halved itself, which shows in the last bit: kernels do the same.
+        let root = logarithm(std::f64::consts::SQRT_2);
+        assert_eq!(root.to_bits(), 0.346_573_590_279_972_75_f64.to_bits(), "{root}");
     }
 
     /// Values of `statistics.NormalDist().inv_cdf` of Python, and of symmetry.

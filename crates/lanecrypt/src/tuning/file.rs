@@ -387,6 +387,34 @@ mod tests {
     }
 
     #[test]
+    fn no_more_is_read_than_a_file_may_have() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("any.toml");
+        for more in [0, 1] {
+            fs::write(&path, vec![b'#'; LONGEST as usize + more]).expect("it is written");
+            match text(&path) {
+                Ok(text) => assert_eq!((text.len() as u64, more), (LONGEST, 0)),
+                Err(Ignored::Corrupt(why)) => assert!(more == 1 && why.contains("longer"), "{why}"),
+                Err(other) => panic!("{other}"),
+            }
+        }
+        let Folder(path) = Folder::of_user().expect("tests run for a user who has a home");
+        assert!(path.ends_with("experience") && path.to_string_lossy().contains("lanecrypt"));
+    }
+
+    #[test]
+    fn what_is_stale_says_what_it_was_made_with() {
+        let text = file(1, "[64, 32, 2, 9]", "[64, 65536]");
+        let there = toml::from_str::<File>(&text).expect("it is whole").about;
+        let here = About { driver: 13000, ..there.clone() };
+        let Err(Ignored::Stale(why)) = parse(&text, &here) else { panic!("another driver") };
+        for about in [&there, &here] {
+            assert!(why.contains(&about.version()), "{why}");
+        }
+        assert_eq!(there.version(), r#"format 1, driver 12010, version "0.1.0", kernels "0""#);
+    }
+
+    #[test]
     fn lengths_are_those_that_data_has() {
         let longest = 1_u64 << 40;
         let threads = rayon::current_num_threads();
