@@ -64,8 +64,8 @@ struct Made {
 /// What was made, or why it could not be.
 type Once<T> = OnceLock<Result<T>>;
 
-fn once<T>(made: &Once<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
-    made.get_or_init(make).as_ref().map_err(|error| anyhow!("{error:#}"))
+fn once<T>(place: &Once<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    place.get_or_init(make).as_ref().map_err(|error| anyhow!("{error:#}"))
 }
 
 impl Made {

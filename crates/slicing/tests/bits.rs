@@ -5,7 +5,7 @@ mod every_isa;
 
 use cipher::typenum::Unsigned;
 use every_isa::{few_cases, noise};
-use lanecrypt_slicing::{BitLanes, Body, Isa, OnBitLanes, Portable, Word};
+use lanecrypt_slicing::{BitLanes, Body, OnBitLanes, Portable, Word};
 use proptest::{array::uniform3, prelude::*};
 
 /// Blocks to planes, `work` on them, and back.
@@ -314,7 +314,7 @@ fn other_shapes_are_refused() {
 #[test]
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn instruction_sets_are_detected() {
-    use lanecrypt_slicing::{AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
+    use lanecrypt_slicing::{AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Isa, Sse2};
     let avx2 = is_x86_feature_detected!("avx2");
     let aes = avx2 && is_x86_feature_detected!("aes");
     let vaes = aes && is_x86_feature_detected!("vaes");

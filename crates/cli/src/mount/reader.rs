@@ -200,8 +200,9 @@ mod tests {
         // A read elsewhere opens what it wants.
         assert_eq!(opened(&reader, ends[20]..ends[20] + 1), 1);
         assert_eq!(opened(&reader, ends[10] - 1..ends[10] + 1), 2);
+        assert_eq!(opened(&reader, ends[8]..ends[11]), 3, "begins before the window, ends with it");
         assert_eq!(opened(&reader, ends[9]..ends[9] + 1), 0);
-        assert_eq!(opened(&reader, ends[9] - 1..ends[9]), 1);
+        assert_eq!(opened(&reader, ends[8] - 1..ends[8]), 1);
     }
 
     /// Of a file that was changed, what is before the change can be read.

@@ -132,7 +132,13 @@ pub(crate) fn plain_files() -> Outcome {
     // The folder that it is alone in can be looked through.
     let mode = fs::metadata(&mounted)?.permissions().mode();
     ensure(mode & 0o777 == 0o540, format!("permissions {mode:o}"))?;
-    server.end().map(drop)
+    // The folder is taken away at once from whoever has a file in it open.
+    let held = File::open(mounted.join("short"))?;
+    let code = server.end()?;
+    ensure(code == Some(130), format!("exit code {code:?} with an open file"))?;
+    ensure(fs::read_dir(&mounted)?.next().is_none(), "it is mounted still")?;
+    drop(held);
+    Ok(())
 }
 
 /// A mount point at, in or above what is sealed would ask the file system for what the file system waits for.
