@@ -107,9 +107,30 @@ pub(crate) fn run_all<'a>(
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use serde_json::json;
 
     use super::*;
+    use crate::{command::root, sources::tree};
+
+    /// An ignored test of another program would never run.
+    #[test]
+    fn tests_of_kernels_are_in_programs_that_are_asked_for_them() {
+        let files = tree::listed(&root()).expect("git lists files").into_iter();
+        let ignored = files.filter(|path| {
+            let text = fs::read_to_string(root().join(path)).unwrap_or_default();
+            path.ends_with(".rs") && text.lines().any(|line| line.trim().starts_with("#[ignore"))
+        });
+        let ignored: Vec<_> = ignored.collect();
+        assert!(ignored.iter().any(|path| path.ends_with("tests/tuning.rs")), "{ignored:?}");
+        for path in ignored {
+            let is_of_library = path.split_once("/src/").is_some_and(|(package, file)| {
+                !file.starts_with("bin/") && root().join(package).join("src/lib.rs").exists()
+            });
+            assert!(is_of_library || path.ends_with("/tests/tuning.rs"), "{path}");
+        }
+    }
 
     #[test]
     fn messages_of_cargo_tell_of_tests() {
