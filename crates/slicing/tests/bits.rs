@@ -4,7 +4,7 @@
 mod every_isa;
 
 use cipher::typenum::Unsigned;
-use every_isa::{few_cases, noise};
+use every_isa::{STEP, few_cases, noise};
 use lanecrypt_slicing::{BitLanes, Body, OnBitLanes, Portable, Word};
 use proptest::{array::uniform3, prelude::*};
 
@@ -42,8 +42,7 @@ impl<I: BitLanes> Body<I> for PlanesAreBits {
     fn run(self, isa: I) {
         let blocks = noise(I::Lanes::USIZE * self.block, 1);
         let bits = 8 * self.block;
-        let step = if cfg!(miri) { 61 } else { 1 };
-        for by in (0..bits).step_by(step) {
+        for by in (0..bits).step_by(STEP) {
             let moved = through(isa, self.block, &blocks, |planes| planes.rotate_left(by));
             let rotated = |x: u128| match self.block {
                 8 => u128::from((x as u64).rotate_right(by as u32)),
@@ -214,9 +213,8 @@ impl<I: BitLanes> Body<I> for Counters {
 
     fn run(self, isa: I) {
         let (lanes, bits) = (I::Lanes::USIZE, 8 * self.block);
-        let step = if cfg!(miri) { 41 } else { 1 };
         let noise = u128::from_le_bytes(*noise(16, 3).first_chunk().expect("16 bytes"));
-        for bit in (0..=bits).step_by(step) {
+        for bit in (0..=bits).step_by(STEP) {
             let power = 1_u128.checked_shl(bit as u32).unwrap_or(0);
             for before in [0, 1, lanes / 2 + 1, lanes - 1, lanes] {
                 // Ones below the bit that the carry stops at, noise above it.
