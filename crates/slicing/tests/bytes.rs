@@ -224,6 +224,10 @@ fn machine_words_are_as_drawn() {
 }
 
 /// Affine maps of every byte, and of its inverse.
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "no other CPU has instructions for them")
+)]
 struct Maps;
 
 impl<I: ByteLanes<Bytes: FieldBytes>> Body<I> for Maps {
