@@ -534,10 +534,13 @@ mod tests {
             let gcm = crate::Gcm::<_, (), ()>::of(&parallel).expect("16-byte blocks");
             gcm.encrypt(&[0; 12], b"", data, &mut [0; 16]).expect("a good length");
         };
-        assert!(calls(48, &gcm).contains(&("message", 48)), "whole, with its tag");
+        // A CPU without carry-less products has no pass that also hashes.
+        let passes = if HashKey::new(&[0; 16]).is_some() { 5 } else { 0 };
+        let is_whole = calls(48, &gcm).contains(&("message", 48));
+        assert_eq!(is_whole, passes > 0, "with its tag");
         let mut cut = calls(5 * PIECE, &gcm);
         cut.retain(|(call, bytes)| *call == "gcm" && *bytes > 0);
-        assert_eq!(cut, [("gcm", PIECE); 5]);
+        assert_eq!(cut, vec![("gcm", PIECE); passes]);
         let chains = |data: InOutBuf<'_, '_, u8>| {
             let chain = Chains {
                 bytes: 0..data.len(),
