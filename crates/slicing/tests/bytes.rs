@@ -146,8 +146,9 @@ proptest! {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "the property above has the same operations, and fewer pairs")]
 fn every_operation_is_right_for_every_pair_of_bytes() {
-    let pairs = || (0..=u16::MAX).step_by(STEP).map(u16::to_be_bytes);
+    let pairs = || (0..=u16::MAX).map(u16::to_be_bytes);
     let left: Vec<u8> = pairs().map(|[left, _]| left).collect();
     let right: Vec<u8> = pairs().map(|[_, right]| right).collect();
     on_byte_lanes!(Operations::<AsBytes>::on(&left, &right));

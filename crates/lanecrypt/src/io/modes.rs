@@ -200,7 +200,7 @@ impl<X: RunsUnits> StreamMode for XtsUnits<X> {
     }
 }
 
-#[cfg(all(test, feature = "cuda"))]
+#[cfg(all(test, feature = "host-kernels", feature = "tune"))]
 mod tests {
     use super::*;
     use crate::{cuda::Device, engine};
