@@ -124,14 +124,13 @@ mod tests {
         let keys: Vec<u8> = (0..64).collect();
         for choice in [BackendChoice::Cpu, BackendChoice::Auto] {
             let (mut ours, mut expected) = (vec![7; 1024], vec![7; 1024]);
-            let xts = choice.xts("aes", &keys).expect("a good key");
-            xts.run_units(Direction::Encrypt, 5.into(), 512, ours.as_mut_slice().into())
-                .expect("units");
             let [data, tweak] = [&keys[..32], &keys[32..]]
-                .map(|key| engine("aes", "reference", key).expect("good"));
-            let xts = Xts::new(data, tweak);
-            xts.run_units(Direction::Encrypt, 5.into(), 512, expected.as_mut_slice().into())
-                .expect("so");
+                .map(|key| engine("aes", "reference", key).expect("a good key"));
+            let run = |xts: &dyn RunsUnits, data: &mut [u8]| {
+                xts.run_units(Direction::Encrypt, 5.into(), 512, data.into()).expect("two units");
+            };
+            run(&choice.xts("aes", &keys).expect("two good keys"), &mut ours);
+            run(&Xts::new(data, tweak), &mut expected);
             assert_eq!(ours, expected);
         }
     }
