@@ -247,6 +247,7 @@ where
     assert!(blocks == plain);
 }
 
+/// The most blocks that the property below tries: Miri takes seconds for each.
 const MOST_BLOCKS: usize = if cfg!(miri) { 10 } else { 200 };
 
 proptest! {
