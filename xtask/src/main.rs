@@ -138,7 +138,7 @@ enum Task {
         /// Only each Nth fault, from number K on.
         #[arg(long, value_name = "K/N", conflicts_with = "known")]
         shard: Option<String>,
-        /// Also those in constants and the like, each of which needs a compilation (half a minute each).
+        /// Those in constants and the like instead, each of which needs a compilation (half a minute each).
         #[arg(long, conflicts_with = "known")]
         compiled: bool,
     },

@@ -62,7 +62,7 @@ fn subjects() -> Result<Vec<Subject>> {
 }
 
 /// Puts faults into these packages, or into all; `file` restricts them to one file's, and `shard`, K/N, to each Nth.
-/// Those that a switch cannot turn on are compiled one at a time where `compiled` says so.
+/// Where `compiled` says so, it tries those that no switch can turn on, each by a compilation, and else the others.
 pub(crate) fn run(
     packages: &[String],
     file: Option<&str>,
@@ -83,7 +83,19 @@ pub(crate) fn run(
     let tests = subjects.iter().flat_map(Subject::tests).collect::<BTreeSet<_>>();
     let tests: Vec<_> = tests.into_iter().collect();
     let all = target().join("mutants");
-    let survivors = survivors(&subjects, &tests, &mutants, compiled, &all)?;
+    let environment = environment()?;
+    let workspace = Workspace {
+        subjects: &subjects,
+        tests: &tests,
+        features: &features(&tests)?,
+        environment: &environment,
+        all: &all,
+    };
+    let survivors = if compiled {
+        workspace.survivors_of_compilations(&mutants)?
+    } else {
+        workspace.survivors_of_switches(&mutants)?
+    };
     if survivors.is_empty() {
         println!("no mutant survived");
         return Ok(());
@@ -92,53 +104,60 @@ pub(crate) fn run(
     bail!("{} mutants survived", survivors.len())
 }
 
-/// What the tests of these packages do not notice, a line for each mutant. `all` is the folder for builds.
-fn survivors(
-    subjects: &[Subject],
-    tests: &[String],
-    mutants: &[Mutant],
-    compiled: bool,
-    all: &Path,
-) -> Result<Vec<String>> {
-    let folders: Vec<_> = subjects.iter().map(|subject| subject.package.as_str()).collect();
-    let (copy, features) = (all.join("tree"), features(tests)?);
-    fs::create_dir_all(&copy)?;
-    fs::write(all.join("on.rs"), ON)?;
-    let environment = environment()?;
-    let target = &all.join("target");
-    let workspace = Build { copy: &copy, target, folders: &folders, tests, features: &features };
-    let built = workspace.tests_with(mutants)?;
-    println!(
-        "{} mutants: {} behind switches, {} do not compile",
-        mutants.len(),
-        built.switched.len(),
-        built.unviable.len()
-    );
-    let trials = Trials::new(&built.programs, &environment, &all.join("reached"))?;
-    let outcomes = trials.outcomes(mutants, &built.switched)?;
-    let mut survivors: Vec<_> = outcomes
-        .into_iter()
-        .filter_map(|(number, outcome)| match outcome {
+/// What is tried, and with what.
+struct Workspace<'a> {
+    subjects: &'a [Subject],
+    /// The packages whose tests must notice.
+    tests: &'a [String],
+    features: &'a str,
+    environment: &'a [(&'static str, OsString)],
+    /// The folder for builds.
+    all: &'a Path,
+}
+
+impl Workspace<'_> {
+    /// What the tests do not notice of faults behind switches, a line for each.
+    fn survivors_of_switches(&self, mutants: &[Mutant]) -> Result<Vec<String>> {
+        let folders: Vec<_> =
+            self.subjects.iter().map(|subject| subject.package.as_str()).collect();
+        let (copy, target) = (self.all.join("tree"), self.all.join("target"));
+        fs::create_dir_all(&copy)?;
+        fs::write(self.all.join("on.rs"), ON)?;
+        let (tests, features) = (self.tests, self.features);
+        let build = Build { copy: &copy, target: &target, folders: &folders, tests, features };
+        let built = build.tests_with(mutants)?;
+        let (switched, unviable) = (built.switched.len(), built.unviable.len());
+        let rest = mutants.len() - switched - unviable;
+        println!(
+            "{} mutants: {switched} behind switches, {unviable} do not compile",
+            mutants.len()
+        );
+        if rest > 0 {
+            println!("{rest} need a compilation each, as in constants: --compiled tries them");
+        }
+        let trials = Trials::new(&built.programs, self.environment, &self.all.join("reached"))?;
+        let outcomes = trials.outcomes(mutants, &built.switched)?.into_iter();
+        let survivors = outcomes.filter_map(|(number, outcome)| match outcome {
             Outcome::Noticed => None,
             Outcome::Survived(tests) => {
                 Some(format!("{} ({tests} tests run it)", mutants[number - 1].name))
             }
-        })
-        .collect();
-    let needs_build =
-        |number: &usize| !built.switched.contains(number) && !built.unviable.contains(number);
-    let rest: Vec<_> = (1..=mutants.len()).filter(needs_build).collect();
-    if compiled {
-        for subject in subjects {
-            let path = format!("crates/{}/", subject.package);
-            let rest = rest.iter().map(|number| &mutants[number - 1]);
-            let rest: Vec<_> = rest.filter(|mutant| mutant.file.starts_with(&path)).collect();
-            survivors.extend(subject.compiled(&rest, &features, &environment, all)?);
-        }
-    } else if !rest.is_empty() {
-        println!("{} need a compilation each, as in constants: --compiled takes them", rest.len());
+        });
+        Ok(survivors.collect())
     }
-    Ok(survivors)
+
+    /// What they do not notice of those that no switch can turn on.
+    fn survivors_of_compilations(&self, mutants: &[Mutant]) -> Result<Vec<String>> {
+        let rest = switches::unswitched(mutants)?;
+        println!("{} of {} mutants need a compilation each", rest.len(), mutants.len());
+        let mut survivors = Vec::new();
+        for subject in self.subjects {
+            let path = format!("crates/{}/", subject.package);
+            let rest = rest.iter().copied().filter(|mutant| mutant.file.starts_with(&path));
+            survivors.extend(subject.compiled(&rest.collect::<Vec<_>>(), self)?);
+        }
+        Ok(survivors)
+    }
 }
 
 impl Subject {
@@ -173,16 +192,11 @@ impl Subject {
     }
 
     /// Those of these mutants that its tests miss, by a compilation for each. They are put into a copy of the workspace.
-    fn compiled(
-        &self,
-        rest: &[&Mutant],
-        features: &str,
-        environment: &[(&'static str, OsString)],
-        all: &Path,
-    ) -> Result<Vec<String>> {
+    fn compiled(&self, rest: &[&Mutant], workspace: &Workspace<'_>) -> Result<Vec<String>> {
         if rest.is_empty() {
             return Ok(Vec::new());
         }
+        let &Workspace { features, environment, all, .. } = workspace;
         let (copy, folder) = (all.join("compiled"), all.join(&self.package));
         tree::copy(&copy, |_, bytes| Some(bytes))?;
         fs::create_dir_all(&folder)?;

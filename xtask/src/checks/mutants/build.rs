@@ -2,18 +2,17 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
     ops::Range,
     path::Path,
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, Error, Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use super::switches::{Mutant, Numbered, Switched, switched};
+use super::switches::{Mutant, Switched, switched};
 use crate::{
-    command::{built_quickly, cargo, root},
+    command::{built_quickly, cargo},
     sources::tree,
     test_programs::{self, TestProgram, messages},
 };
@@ -65,16 +64,7 @@ impl Build<'_> {
         mutants: &[Mutant],
         without: &BTreeSet<usize>,
     ) -> Result<BTreeMap<String, Switched>> {
-        let mut of_files = BTreeMap::<&str, Numbered<'_>>::new();
-        for (number, mutant) in (1..).zip(mutants).filter(|(number, _)| !without.contains(number)) {
-            of_files.entry(&mutant.file).or_default().insert(number, mutant);
-        }
-        let mut files = BTreeMap::new();
-        for (path, mutants) in of_files {
-            let source = fs::read_to_string(root().join(path));
-            let file = source.map_err(Error::from).and_then(|source| switched(&source, &mutants));
-            files.insert(path.to_owned(), file.with_context(|| path.to_owned())?);
-        }
+        let files = switched(mutants, without)?;
         tree::copy(self.copy, |path, bytes| Some(self.changed(path, bytes, &files)))?;
         Ok(files)
     }

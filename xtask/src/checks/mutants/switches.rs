@@ -12,13 +12,16 @@ use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
+    fs,
     ops::Range,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
 use proc_macro2::{LineColumn, Span};
 use serde::Deserialize;
 use syn::{spanned::Spanned, visit::Visit};
+
+use crate::command::root;
 
 /// A mutant, as `cargo mutants --list --json` describes it.
 #[derive(Clone, Debug, Deserialize)]
@@ -94,8 +97,32 @@ impl Switched {
     }
 }
 
+/// The sources of all files that have mutants, by their paths, without those of these numbers.
+pub(super) fn switched(
+    mutants: &[Mutant],
+    without: &BTreeSet<usize>,
+) -> Result<BTreeMap<String, Switched>> {
+    let mut of_files = BTreeMap::<&str, Numbered<'_>>::new();
+    for (number, mutant) in (1..).zip(mutants).filter(|(number, _)| !without.contains(number)) {
+        of_files.entry(&mutant.file).or_default().insert(number, mutant);
+    }
+    let files = of_files.into_iter().map(|(path, mutants)| {
+        let source = fs::read_to_string(root().join(path));
+        let file = source.map_err(Error::from).and_then(|text| switched_file(&text, &mutants));
+        Ok((path.to_owned(), file.with_context(|| path.to_owned())?))
+    });
+    files.collect()
+}
+
+/// The mutants that no switch can turn on.
+pub(super) fn unswitched(mutants: &[Mutant]) -> Result<Vec<&Mutant>> {
+    let files = switched(mutants, &BTreeSet::new())?;
+    let numbers: BTreeSet<_> = files.values().flat_map(Switched::numbers).collect();
+    Ok((1..).zip(mutants).filter(|(n, _)| !numbers.contains(n)).map(|(_, mutant)| mutant).collect())
+}
+
 /// The source of a file with these mutants; those that need a compilation of their own, as in constants, are left out.
-pub(super) fn switched(source: &str, mutants: &Numbered<'_>) -> Result<Switched> {
+fn switched_file(source: &str, mutants: &Numbered<'_>) -> Result<Switched> {
     let file = syn::parse_file(source).context("syn does not read it")?;
     let mut finder = Finder::new(source, mutants);
     finder.visit_file(&file);
@@ -350,7 +377,7 @@ mod tests {
     }
 
     fn of(source: &str, mutants: &[Mutant]) -> Switched {
-        switched(source, &(1..).zip(mutants).collect()).expect("it is Rust")
+        switched_file(source, &(1..).zip(mutants).collect()).expect("it is Rust")
     }
 
     #[test]
