@@ -66,8 +66,7 @@ pub(crate) fn install_modules(packages: &[&str], last: &str) -> (PathBuf, Result
 /// Installs what is missing of these programs, of packages of Debian, and gives those that are missing still.
 pub(crate) fn install_programs(programs: &[(&'static str, &str)]) -> Vec<&'static str> {
     let missing = || programs.iter().filter(|(program, _)| !is_there(program));
-    let mut packages: Vec<_> = missing().map(|(_, package)| *package).collect();
-    packages.dedup();
+    let packages: Vec<_> = missing().map(|(_, package)| *package).collect();
     if !packages.is_empty()
         && let Err(error) = apt_install(&packages)
     {

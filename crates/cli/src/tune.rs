@@ -3,7 +3,8 @@
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use lanecrypt::{
-    BackendChoice, CipherName, gpu,
+    BackendChoice, CipherName, find_cipher, gpu,
+    registry::CipherDescription,
     tuning::{self, Folder, Options},
 };
 
@@ -13,7 +14,7 @@ const ADVICE: &str = "\
 Without tuning, the GPU uses settings measured on other cards or computed from its properties, and the choice between
 CPU and GPU follows measurements on other machines. `cargo xtask tune` in a checkout prints the results.
 
-Example: lanecrypt tune --cipher aria-256 --cipher seed";
+Example: lanecrypt tune --cipher aria --cipher seed";
 
 /// Measures the fastest settings of the GPU, and the sizes from which it beats the CPU, for later commands.
 ///
@@ -22,8 +23,16 @@ Example: lanecrypt tune --cipher aria-256 --cipher seed";
 #[command(after_help = ADVICE)]
 pub(crate) struct Arguments {
     /// Cipher to measure, with all its key sizes; may be repeated [default: all].
-    #[arg(long, short, value_name = "NAME")]
-    cipher: Vec<CipherName>,
+    #[arg(long, short, value_name = "NAME", value_parser = cipher)]
+    cipher: Vec<&'static CipherDescription>,
+}
+
+/// A cipher by its own name, or by one with a key size.
+fn cipher(text: &str) -> Result<&'static CipherDescription, String> {
+    find_cipher(&text.to_ascii_lowercase()).or_else(|unknown| {
+        let name = text.parse::<CipherName>().map_err(|_| unknown.to_string())?;
+        Ok(name.cipher)
+    })
 }
 
 impl Arguments {
@@ -41,8 +50,7 @@ impl Arguments {
         let folder = Folder::of_user().ok_or(tuning::Error::NoFolder).map_err(failed)?;
         let mut options = Options::default();
         if !self.cipher.is_empty() {
-            options.ciphers = self.cipher.iter().map(|name| name.cipher).collect();
-            options.ciphers.dedup_by_key(|cipher| cipher.name);
+            options.ciphers.clone_from(&self.cipher);
         }
         let bar = if machine.quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
         let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} {eta} left {msg}");
@@ -57,5 +65,21 @@ impl Arguments {
         let file = folder.file(&device);
         let kernels = report.kernels.len();
         print_line(format_args!("{kernels} kernels were measured: {}", file.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cipher_is_named_with_a_key_size_or_without() {
+        for (text, name) in
+            [("AES", "aes"), ("aes-256", "aes"), ("des-ede3", "tdes"), ("seed", "seed")]
+        {
+            assert_eq!(cipher(text).map(|cipher| cipher.name), Ok(name), "{text}");
+        }
+        let error = cipher("rot13").expect_err("no cipher");
+        assert!(error.contains("camellia"), "{error}");
     }
 }

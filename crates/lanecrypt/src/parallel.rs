@@ -274,6 +274,10 @@ mod tests {
 
     use super::*;
 
+    fn pool(threads: usize) -> rayon::ThreadPool {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
+    }
+
     /// Every mode at lengths round the pieces, on pools of several sizes, against the engine alone.
     #[test]
     fn pieces_are_seamless() {
@@ -290,8 +294,7 @@ mod tests {
             let create = cipher.backend("default").expect("every cipher has one").create;
             let engine = || create(&vec![7; key_bytes]).expect("a good key");
             for threads in [2, 3, 7] {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-                pool.expect("threads").install(|| {
+                pool(threads).install(|| {
                     for length in lengths {
                         agree(&*engine(), &Parallel::new(engine()), length);
                     }
@@ -326,7 +329,7 @@ mod tests {
 
     #[test]
     fn pieces_are_whole_blocks() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let pool = pool(3);
         for blocks in [5461, 5462, 10_922, 10_923, 10_924, 50_000] {
             pool.install(|| twelve(blocks));
         }
@@ -409,7 +412,7 @@ mod tests {
 
     #[test]
     fn every_piece_is_run_once_and_an_error_ends_them() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let pool = pool(3);
         let numbers: Vec<u32> = (0..1003).collect();
         let run = |bad: usize| {
             let mut out = vec![0; numbers.len()];
@@ -434,7 +437,7 @@ mod tests {
 
     #[test]
     fn pieces_are_a_part_of_what_each_thread_has() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let pool = pool(3);
         // (units, units of a piece after the first, pieces of this length, units of the last)
         for (units, piece, pieces, last) in [(2, 1, 1, 0), (101, 8, 12, 4), (1001, 16, 62, 8)] {
             let lengths = Mutex::new(Vec::new());
@@ -455,7 +458,7 @@ mod tests {
 
     #[test]
     fn threads_take_pieces_at_the_same_time() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let pool = pool(3);
         let arrived = AtomicUsize::new(0);
         let work = |before, _: InOutBuf<'_, '_, u32>| {
             let start = Instant::now();
@@ -520,7 +523,7 @@ mod tests {
         let aes = crate::find_cipher("aes").expect("it is in the registry");
         let (engine, calls) = (aes.default_engine(&[7; 16]).expect("a good key"), Mutex::default());
         let parallel = Parallel::new(Watched { engine, calls });
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let pool = pool(3);
         let calls = |bytes: usize, run: &(dyn Fn(InOutBuf<'_, '_, u8>) + Sync)| {
             pool.install(|| run(vec![5; bytes].as_mut_slice().into()));
             std::mem::take(&mut *parallel.engine.calls.lock().expect("nothing panicked"))

@@ -1,28 +1,21 @@
 //! Encrypted files straight to memory of a device and back: on the GPU, and on the host build of the kernels.
 //!
-//! Options are those of libtest. A device that cannot run is ignored with its reason on standard error, or
-//! fails where `LANECRYPT_EXPECT` names one of its backends.
+//! Options are those of libtest.
 
 mod common;
+#[path = "../../lanecrypt/tests/common/on_devices.rs"]
+mod on_devices;
 
 use std::process::ExitCode;
 
 use common::{SMALL, Shape, by_column, name, opened, page, place, plain, sealed, uniform};
-use lanecrypt::{
-    aes::AES,
-    cuda::{self, Device, DeviceBuffer, Limits},
-    registry::{Backend, Platform, Selection},
-};
+use lanecrypt::cuda::{Device, DeviceBuffer, Limits};
 use lanecrypt_parquet::{
     Algorithm, Encrypted, Error, InMemory, Keys, OpenOptions, SealOptions, seal_from_device,
 };
-use libtest_mimic::{Arguments, Failed, Trial};
+use on_devices::{Property, Tried};
 
-type Tried = Result<(), Failed>;
-type Property = fn(&Device) -> Tried;
-type Open = fn() -> Result<Device, cuda::Error>;
-
-const PROPERTIES: [(&str, Property); 5] = [
+const PROPERTIES: [Property; 5] = [
     ("as_on_the_cpu", as_on_the_cpu),
     ("long_columns_are_copied", long_columns_are_copied),
     ("sealed_and_opened_again", sealed_and_opened_again),
@@ -31,30 +24,7 @@ const PROPERTIES: [(&str, Property); 5] = [
 ];
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    let cases: [(&str, Open, Platform); 2] = [
-        ("cuda", Device::default, Platform::Cuda),
-        ("host", Device::another_on_host, Platform::CudaOnHost),
-    ];
-    let trials = cases.into_iter().flat_map(|(name, open, platform)| {
-        let unavailable = open().err().filter(|_| !is_expected(platform));
-        if let Some(error) = &unavailable {
-            eprintln!("{name}: {error}");
-        }
-        PROPERTIES.map(|(property, run)| {
-            let trial = Trial::test(format!("{name}::{property}"), move || run(&open()?));
-            trial.with_ignored_flag(unavailable.is_some())
-        })
-    });
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
-}
-
-/// Whether a backend of AES of this kind must run here.
-fn is_expected(platform: Platform) -> bool {
-    let expected = Selection::expected().unwrap_or_else(|error| panic!("{error}"));
-    let is_named =
-        |backend: &&Backend| backend.platform == platform && expected.contains(&AES, backend);
-    AES.backends.iter().any(|backend| is_named(&backend))
+    on_devices::run(&PROPERTIES)
 }
 
 /// Files of pages that are alone in a run of the device, that share one, and that are no multiple of a block; and one

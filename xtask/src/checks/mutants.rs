@@ -4,7 +4,7 @@ mod build;
 mod switches;
 mod trials;
 
-use std::{collections::BTreeSet, ffi::OsString, fs, path::Path, slice};
+use std::{collections::BTreeSet, ffi::OsString, fs, path::Path, process::Command, slice};
 
 use anyhow::{Context, Result, bail, ensure};
 use lanecrypt_cuda::variables::HOST_KERNELS;
@@ -15,7 +15,7 @@ use self::{
     trials::{Outcome, Trials},
 };
 use crate::{
-    command::{built_quickly, command, output, target},
+    command::{built_quickly, cargo, command, output, target},
     judges, kernels, packages,
     sources::tree,
     tools::MUTANTS,
@@ -196,23 +196,36 @@ impl Subject {
         if rest.is_empty() {
             return Ok(Vec::new());
         }
-        let &Workspace { features, environment, all, .. } = workspace;
+        let Workspace { environment, all, .. } = workspace;
         let (copy, folder) = (all.join("compiled"), all.join(&self.package));
         tree::copy(&copy, |_, bytes| Some(bytes))?;
         fs::create_dir_all(&folder)?;
+        let tests: Vec<_> = self.tests().collect();
+        let features = features(&tests)?;
+        let each = |option: &'static str| tests.iter().flat_map(move |package| [option, package]);
+        let in_copy = |program: &mut Command| {
+            program.env("CARGO_TARGET_DIR", all.join("target")).env("CARGO_INCREMENTAL", "0");
+            program.current_dir(&copy).env_remove("CARGO_MANIFEST_DIR");
+            built_quickly(program).status()
+        };
+        // Of what does not compile without a fault, none would be tried.
+        let mut build = cargo();
+        build
+            .args(["test", "--no-run", "--quiet", "--features", &features])
+            .args(each("--package"));
+        ensure!(in_copy(&mut build).context("cargo")?.success(), "the tests do not compile");
         let mut mutants = command(MUTANTS.path()?);
         mutants.args(["mutants", "--in-place", "--dir"]).arg(&copy).args(self.options(None));
-        mutants.args(["--no-shuffle", "--colors", "never", "--features", features]);
-        mutants.args(self.tests().flat_map(|package| ["--test-package".to_owned(), package]));
+        mutants.args(["--no-shuffle", "--colors", "never", "--features", &features]);
+        mutants.args(each("--test-package"));
         // As regular expressions, in which a period is any character.
         let expression = |mutant: &&Mutant| {
             format!("^{}$", mutant.name.replace(|c: char| !c.is_alphanumeric(), "."))
         };
         mutants.args(rest.iter().flat_map(|mutant| ["--re".to_owned(), expression(mutant)]));
-        mutants.args(["--baseline", "skip", "--timeout", "1800", "--build-timeout", "3600"]);
+        mutants.args(["--baseline", "skip", "--timeout", "600", "--build-timeout", "3600"]);
         mutants.arg("--output").arg(&folder).envs(environment.iter().cloned());
-        mutants.env("CARGO_TARGET_DIR", all.join("target"));
-        let status = built_quickly(&mut mutants).status().context("cargo-mutants")?;
+        let status = in_copy(&mut mutants).context("cargo-mutants")?;
         // 2: some were missed; 3: some ran out of time.
         ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");
         let missed = fs::read_to_string(folder.join("mutants.out/missed.txt"))?;

@@ -1,7 +1,7 @@
 //! Records of several runs, read together: the CPU of one, the GPU of another, the newest figure of each kind.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -124,8 +124,10 @@ impl Runs {
             let of = gpu.map(|run| &run.record.environment.gpu);
             self.0.iter().filter(move |run| Some(&run.record.environment.gpu) == of)
         };
-        let mut skipped: Vec<_> = self.given().flat_map(|run| run.record.skipped.clone()).collect();
-        skipped.dedup();
+        // In the order of the runs, each once.
+        let mut seen = BTreeSet::new();
+        let skipped = self.given().flat_map(|run| &run.record.skipped);
+        let skipped = skipped.filter(|&line| seen.insert(line)).cloned();
         let rows = |part| match part {
             Part::Measurements => self.measurements(cpu, gpu),
             Part::ThreadBlocks | Part::BlockSizes => {
@@ -136,7 +138,7 @@ impl Runs {
         };
         Record {
             environment,
-            skipped,
+            skipped: skipped.collect(),
             figures: Part::ALL.into_iter().map(|part| (part, rows(part))).collect(),
             kernels: newest_of_each(self.0.iter().flat_map(|run| &run.record.kernels), |kernel| {
                 (kernel.kernel.clone(), kernel.architecture.clone())

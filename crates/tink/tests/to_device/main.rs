@@ -1,8 +1,9 @@
 //! Sealed files straight to memory of a device and back: on the GPU, and on the host build of the kernels.
 //!
-//! Options are those of libtest. A device that cannot run is ignored with its reason on standard error, or
-//! fails where `LANECRYPT_EXPECT` names one of its backends.
+//! Options are those of libtest.
 
+#[path = "../../../lanecrypt/tests/common/on_devices.rs"]
+mod on_devices;
 mod runner;
 
 use std::{
@@ -12,25 +13,18 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-use lanecrypt::{
-    aes::AES,
-    cuda::{self, Device, DeviceBuffer, Limits, PinnedBuffer},
-    registry::{Backend, Platform, Selection},
-};
+use lanecrypt::cuda::{Device, DeviceBuffer, Limits, PinnedBuffer};
 use lanecrypt_tink::{
     Cuda, Error, FromDevice, Hash, Keyset, Opener, Options, Parameters, Scheme, Sealed, Source,
     Template, Writing,
     frames::{self, FrameKey},
     open_file, seal_file,
 };
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
+use on_devices::{Property, Tried};
 use tempfile::TempDir;
 
-type Tried = Result<(), Failed>;
-type Property = fn(&Device) -> Tried;
-type Open = fn() -> Result<Device, cuda::Error>;
-
-const PROPERTIES: [(&str, Property); 13] = [
+const PROPERTIES: [Property; 13] = [
     ("a_runner_of_segments", runner::of_segments),
     ("every_template_at_boundaries", every_template_at_boundaries),
     ("segments_of_any_size", segments_of_any_size),
@@ -47,30 +41,7 @@ const PROPERTIES: [(&str, Property); 13] = [
 ];
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
-    let cases: [(&str, Open, Platform); 2] = [
-        ("cuda", Device::default, Platform::Cuda),
-        ("host", Device::another_on_host, Platform::CudaOnHost),
-    ];
-    let trials = cases.into_iter().flat_map(|(name, open, platform)| {
-        let unavailable = open().err().filter(|_| !is_expected(platform));
-        if let Some(error) = &unavailable {
-            eprintln!("{name}: {error}");
-        }
-        PROPERTIES.map(|(property, run)| {
-            let trial = Trial::test(format!("{name}::{property}"), move || run(&open()?));
-            trial.with_ignored_flag(unavailable.is_some())
-        })
-    });
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
-}
-
-/// Whether a backend of AES of this kind must run here.
-fn is_expected(platform: Platform) -> bool {
-    let expected = Selection::expected().unwrap_or_else(|error| panic!("{error}"));
-    let is_named =
-        |backend: &&Backend| backend.platform == platform && expected.contains(&AES, backend);
-    AES.backends.iter().any(|backend| is_named(&backend))
+    on_devices::run(&PROPERTIES)
 }
 
 fn text(bytes: u64) -> Vec<u8> {
