@@ -232,6 +232,7 @@ fn mode_name(mode: Mode) -> &'static str {
         Mode::Cfb => "cfb",
         Mode::Ctr => "ctr",
         Mode::Gcm => "gcm",
+        Mode::GcmSiv => "gcm-siv",
         Mode::Ofb => "ofb",
         Mode::Xts => "xts",
     }

@@ -60,6 +60,10 @@ pub fn search(
     }
     let inputs = table.len().trailing_zeros() as usize;
     let targets = columns_of(table, outputs);
+    // Two-input gates make none, and what lookups are searched for is the same.
+    if targets.iter().any(|column| [[0], [u64::MAX]].contains(column)) {
+        return Err(Error::Shape(format!("{name}: an output is a constant")));
+    }
     let mut random = SplitMix64::new(effort.seed);
     let count = 3usize.pow(ROUNDS - 1);
     let mut heats: Vec<Heat> =

@@ -24,19 +24,25 @@ type Split = Vec<u32>;
 /// `parts` parts. With two parts what is added to a row afterwards is its third summand.
 ///
 /// # Errors
-/// [`Error::Shape`] for more than 16 inputs, or a row that cannot be split so: it is zero, names an
-/// input that does not exist, or is too long.
+/// [`Error::Shape`] for more than 16 inputs, no rows, or a row that cannot be split so: it is zero,
+/// names an input that does not exist, or is too long.
 pub fn share(
     (inputs, rows): (usize, &[u32]),
     parts: usize,
     effort: Effort,
     (name, notes): (&str, &[(&str, &str)]),
 ) -> Result<Program, Error> {
+    let shape = || {
+        let count = rows.len();
+        Error::Shape(format!("{count} rows of {inputs} inputs in {parts} parts of at most {WIDTH}"))
+    };
+    // Before any row is split: one of more inputs has ways without number.
+    if inputs > 16 || rows.is_empty() || rows.iter().any(|row| row >> inputs != 0) {
+        return Err(shape());
+    }
     let choices: Vec<Vec<Split>> = rows.iter().map(|&row| splits(row, parts.min(WIDTH))).collect();
-    let outside = rows.iter().any(|row| row >> inputs.min(16) != 0);
-    if inputs > 16 || outside || choices.iter().any(Vec::is_empty) {
-        let shape = format!("rows of {inputs} inputs in {parts} parts of at most {WIDTH}");
-        return Err(Error::Shape(shape));
+    if choices.iter().any(Vec::is_empty) {
+        return Err(shape());
     }
     let chosen = anneal(&choices, effort);
     let splits: Vec<&Split> = choices.iter().zip(chosen).map(|(all, index)| &all[index]).collect();

@@ -99,6 +99,12 @@ fn tables_that_no_search_is_for_are_refused() {
         let found = search(&vec![0; length], outputs);
         assert!(matches!(found, Err(Error::Shape(_))), "{length} entries of {outputs} bits");
     }
+    for gates in [Gates::TwoInput, Gates::Lookups] {
+        for table in [[2, 2, 3, 2], [1, 0, 1, 1]] {
+            let found = small::search(&table, 2, gates, effort, ("constant", &[]));
+            assert!(matches!(found, Err(Error::Shape(_))), "{table:?}: an output is a constant");
+        }
+    }
     // Not found by a search from the table alone.
     let found = TARGETS[0].search(&sbox::AES, Gates::Lookups, effort);
     assert!(matches!(found, Err(Error::Shape(_))));
@@ -240,5 +246,9 @@ fn layers_out_of_reach_are_refused() {
     {
         let found = sums::share((inputs, &rows), parts, ADDITIONS, ("sums", &[]));
         assert!(matches!(found, Err(Error::Shape(_))), "{inputs} inputs, {rows:?}, {parts} parts");
+    }
+    for (inputs, rows) in [(4, vec![]), (0, vec![1]), (32, vec![u32::MAX])] {
+        let found = sums::share((inputs, &rows), 3, ADDITIONS, ("sums", &[]));
+        assert!(matches!(found, Err(Error::Shape(_))), "{inputs} inputs, {rows:?}");
     }
 }

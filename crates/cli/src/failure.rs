@@ -87,12 +87,16 @@ impl From<lanecrypt::LookupError> for Failure {
 impl From<lanecrypt_tink::Error> for Failure {
     fn from(error: lanecrypt_tink::Error) -> Self {
         use lanecrypt_tink::Error;
-        match &error {
+        match error {
             Error::Cancelled => Self::Interrupted,
             _ if error.is_not_authentic() => Self::NotAuthentic(error.to_string()),
-            Error::Io { .. } | Error::SourceChanged { .. } | Error::Random(_) => {
-                Self::Io(error.to_string())
-            }
+            Error::Engine(error) => error.into(),
+            Error::Io { .. }
+            | Error::Memory { .. }
+            | Error::OutputLength { .. }
+            | Error::PartsMissing { .. }
+            | Error::SourceChanged { .. }
+            | Error::Random(_) => Self::Io(error.to_string()),
             _ => Self::Usage(error.to_string()),
         }
     }
@@ -104,7 +108,11 @@ mod tests {
 
     #[test]
     fn a_device_that_fails_is_no_wrong_usage() {
-        let failure = Failure::from(lanecrypt::Error::Device("the GPU is lost".into()));
-        assert!(matches!(&failure, Failure::Io(text) if text == "the GPU is lost"), "{failure:?}");
+        let lost = || lanecrypt::Error::Device("the GPU is lost".into());
+        let of_tink = lanecrypt_tink::Error::Engine(lost());
+        for failure in [Failure::from(lost()), Failure::from(of_tink)] {
+            let is_of_machine = matches!(&failure, Failure::Io(text) if text == "the GPU is lost");
+            assert!(is_of_machine, "{failure:?}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::{env, fs, thread};
 use comfy_table::{CellAlignment, Table, presets};
 use lanecrypt::{
     CipherName, constant_time_family,
-    cuda::{Device, Properties},
+    cuda::{self, Device, Properties},
     registry::Platform,
 };
 use serde_json::{Value, json};
@@ -39,40 +39,48 @@ pub(crate) fn print(printed: Printed, table: &Table, json: &Value) -> Result<(),
 pub(crate) fn devices(printed: Printed) -> Result<(), Failure> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let cpu = cpu_name(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
-    let (gpus, why_none) = match Device::all() {
-        Ok(gpus) => (gpus, None),
-        Err(error) => (Vec::new(), Some(error.to_string())),
-    };
     let mut rows = vec![vec!["cpu".to_owned(), cpu.clone(), format!("{threads} threads")]];
     let mut json = vec![json!({ "backend": "cpu", "name": cpu, "threads": threads })];
-    for (number, gpu) in gpus.iter().enumerate() {
-        let Properties { name, compute_capability: (major, minor), .. } = gpu.properties();
-        let Properties { multiprocessors, memory_bytes, driver_version, .. } = gpu.properties();
-        let free = gpu.free_bytes().map_err(|error| Failure::Io(error.to_string()))?;
-        rows.push(vec![
-            format!("cuda:{number}"),
-            name.clone(),
-            format!(
-                "{multiprocessors} multiprocessors of {major}.{minor}, {} of {} GiB free",
-                gib(free as u64),
-                gib(*memory_bytes)
-            ),
-        ]);
-        json.push(json!({
-            "backend": format!("cuda:{number}"),
-            "name": name,
-            "compute_capability": format!("{major}.{minor}"),
-            "multiprocessors": multiprocessors,
-            "memory_bytes": memory_bytes,
-            "free_bytes": free,
-            "cuda": driver_version,
-        }));
+    let mut complaints = Vec::new();
+    match Device::count() {
+        Err(why) => complaints.push(format!("no GPU: {why}")),
+        Ok(count) => {
+            for number in 0..count {
+                let backend = format!("cuda:{number}");
+                match gpu(number, &backend) {
+                    Ok((row, value)) => {
+                        rows.push(row);
+                        json.push(value);
+                    }
+                    Err(why) => complaints.push(format!("{backend}: {why}")),
+                }
+            }
+        }
     }
     print(printed, &table(&["--backend", "", ""], rows, 3), &Value::Array(json))?;
-    if let Some(why) = why_none {
-        complain(format_args!("no GPU: {why}"));
-    }
+    complaints.iter().for_each(|complaint| complain(complaint));
     Ok(())
+}
+
+/// A GPU as a row and in JSON. One that is busy keeps no other from being listed.
+fn gpu(number: usize, backend: &str) -> Result<(Vec<String>, Value), cuda::Error> {
+    let gpu = Device::number(number)?;
+    let free = gpu.free_bytes()?;
+    let Properties { name, compute_capability: (major, minor), .. } = gpu.properties();
+    let Properties { multiprocessors, memory_bytes, driver_version, .. } = gpu.properties();
+    let (left, all) = (gib(free as u64), gib(*memory_bytes));
+    let about =
+        format!("{multiprocessors} multiprocessors of {major}.{minor}, {left} of {all} GiB free");
+    let value = json!({
+        "backend": backend,
+        "name": name,
+        "compute_capability": format!("{major}.{minor}"),
+        "multiprocessors": multiprocessors,
+        "memory_bytes": memory_bytes,
+        "free_bytes": free,
+        "cuda": driver_version,
+    });
+    Ok((vec![backend.to_owned(), name.clone(), about], value))
 }
 
 /// GiB, to a tenth.

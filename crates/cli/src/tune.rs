@@ -3,7 +3,9 @@
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use lanecrypt::{
-    BackendChoice, CipherName, find_cipher, gpu,
+    BackendChoice, CipherName,
+    cuda::Device,
+    find_cipher, gpu,
     registry::CipherDescription,
     tuning::{self, Folder, Options},
 };
@@ -37,15 +39,17 @@ fn cipher(text: &str) -> Result<&'static CipherDescription, String> {
 
 impl Arguments {
     pub(crate) fn run(&self, machine: &Machine) -> Result<(), Failure> {
-        let number = match machine.backend {
-            BackendChoice::Auto => 0,
-            BackendChoice::Cuda(number) => number,
+        let device = match machine.backend {
+            // The one that commands take by themselves.
+            BackendChoice::Auto => {
+                Device::default().map_err(|error| Failure::NoDevice(error.to_string()))?
+            }
+            BackendChoice::Cuda(number) => gpu(number)?,
             BackendChoice::Cpu => {
                 let text = "--backend cpu: there is nothing to choose on a CPU alone";
                 return Err(Failure::Usage(text.to_owned()));
             }
         };
-        let device = gpu(number)?;
         let failed = |error: tuning::Error| Failure::Io(error.to_string());
         let folder = Folder::of_user().ok_or(tuning::Error::NoFolder).map_err(failed)?;
         let mut options = Options::default();

@@ -136,8 +136,10 @@ impl fmt::Debug for JobMode<'_> {
 
 /// One message of a batch.
 ///
-/// Input and output are the same memory or disjoint. On an error of GCM decryption the output is as it
-/// was; on every other one it is unspecified and must not be used.
+/// Input and output are the same memory or disjoint. Where a length is refused the output is as it was. GCM decryption
+/// leaves no plaintext that was not found authentic: where the tag is wrong the output is as [`JobMode::GcmDecrypt`]
+/// says, and where the engine fails it is zeros or what it was, unless the call that runs the batch says otherwise. On
+/// every other error it is unspecified and must not be used.
 pub struct Job<'a> {
     /// The key, of any length that the cipher takes; it may differ from job to job.
     pub key: &'a [u8],

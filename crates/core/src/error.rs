@@ -17,6 +17,8 @@ pub enum Mode {
     Ofb,
     /// Galois counter mode (SP 800-38D).
     Gcm,
+    /// Galois counter mode that withstands the misuse of nonces (RFC 8452).
+    GcmSiv,
     /// Counter mode with CBC-MAC (SP 800-38C).
     Ccm,
     /// XEX with ciphertext stealing (IEEE 1619).
@@ -32,6 +34,7 @@ impl fmt::Display for Mode {
             Self::Cfb => "CFB",
             Self::Ofb => "OFB",
             Self::Gcm => "GCM",
+            Self::GcmSiv => "GCM-SIV",
             Self::Ccm => "CCM",
             Self::Xts => "XTS",
         })

@@ -13,6 +13,7 @@ fn directions_and_modes_have_names() {
         (Mode::Cfb, "CFB"),
         (Mode::Ofb, "OFB"),
         (Mode::Gcm, "GCM"),
+        (Mode::GcmSiv, "GCM-SIV"),
         (Mode::Ccm, "CCM"),
         (Mode::Xts, "XTS"),
     ];

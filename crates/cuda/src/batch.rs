@@ -253,6 +253,13 @@ impl BatchFamily {
             let reason = format!("{length} bytes of a job; a batch on a device takes {MOST_BYTES}");
             return Err(Unavailable::because_of(reason).into());
         }
+        if let JobMode::GcmEncrypt { iv, .. } | JobMode::GcmDecrypt { iv, .. } = mode
+            && u32::try_from(iv.len()).is_err()
+        {
+            let (bytes, most) = (iv.len(), u32::MAX);
+            let reason = format!("an IV of {bytes} bytes; a batch on a device takes {most}");
+            return Err(Unavailable::because_of(reason).into());
+        }
         Ok(())
     }
 

@@ -114,7 +114,7 @@ impl Listing {
             None => 0,
         };
         let end = output.slice(0..bytes)?.address();
-        for buffer in [table].into_iter().chain(input).chain(keys) {
+        for buffer in [table, &*output].into_iter().chain(input).chain(keys) {
             self.device.require(buffer.device(), "memory of a listing")?;
         }
         let address =

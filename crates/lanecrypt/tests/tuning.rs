@@ -163,6 +163,14 @@ fn files_that_are_of_no_use_are_ignored_for_a_reason() {
     let read = folder.read(&device).expect("the rest is of use");
     assert_eq!(read.experience, example().experience);
     assert_eq!(read.crossovers, Crossovers::default());
+    // They stay, beside those of this number, whoever writes.
+    for _ in 0..2 {
+        folder.write(&device, &example()).expect("a folder to write to");
+        assert_eq!(folder.read(&device).expect("it is whole"), example());
+        let written = fs::read_to_string(&file).expect("it is there");
+        assert_eq!(written.matches("cpu_threads = 12345").count(), 2, "{written}");
+        assert_eq!(written.matches("[[crossovers]]").count(), 4, "{written}");
+    }
 }
 
 /// The number that the file says.

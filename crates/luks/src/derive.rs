@@ -19,7 +19,8 @@ pub struct DerivationLimits {
     /// Iterations of PBKDF2. By default 100 million, a minute or so.
     pub pbkdf2_iterations: u32,
     /// Iterations of PBKDF2 for all key slots together, and for the digests that tell whether a key is
-    /// right. By default 400 million, some minutes.
+    /// right; of a key that is longer than the hash's digest, as many for each digest that it takes. By default
+    /// 400 million, some minutes.
     pub pbkdf2_total_iterations: u64,
 }
 
@@ -52,11 +53,12 @@ impl<'a> Budget<'a> {
         Self { limits, argon2_kib: 0, iterations: 0 }
     }
 
-    /// Takes the work of one PBKDF2.
-    fn take_iterations(&mut self, iterations: u32) -> Result<(), Error> {
+    /// Takes the work of one PBKDF2, which makes each of `digests` by this many iterations.
+    fn take_iterations(&mut self, iterations: u32, digests: usize) -> Result<(), Error> {
         within("iterations of PBKDF2", iterations.into(), self.limits.pbkdf2_iterations.into())?;
         let what = "iterations of PBKDF2, together with the key slots before it";
-        let all = self.iterations.saturating_add(iterations.into());
+        let taken = u64::from(iterations).saturating_mul(digests as u64);
+        let all = self.iterations.saturating_add(taken);
         within(what, all, self.limits.pbkdf2_total_iterations)?;
         self.iterations = all;
         Ok(())
@@ -97,7 +99,7 @@ impl Pbkdf2 {
         bytes: usize,
         budget: &mut Budget<'_>,
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
-        budget.take_iterations(self.iterations)?;
+        budget.take_iterations(self.iterations, bytes.div_ceil(self.hash.bytes()))?;
         if self.iterations == 0 {
             return Err(Error::damaged("PBKDF2 of no iterations"));
         }

@@ -46,10 +46,14 @@ impl<S: Storage> Disk<S> {
     /// Opens the container that `storage` is.
     ///
     /// # Errors
-    /// Those of [`Header::read`]; [`Error::NoSlotOpens`], [`Error::Limit`]; [`Error::Truncated`] where the
-    /// disk does not fit.
+    /// Those of [`Header::read`]; [`Error::Detached`] where the disk of this header lies elsewhere;
+    /// [`Error::NoSlotOpens`], [`Error::Limit`]; [`Error::Truncated`] where the disk does not fit.
     pub fn open(storage: S, passphrase: &[u8], limits: &DerivationLimits) -> Result<Self, Error> {
         let header = Header::read(&storage)?;
+        let (offset, end) = (header.payload.offset, header.end);
+        if offset < end {
+            return Err(Error::Detached { offset, end });
+        }
         let key = header.volume_key(&storage, passphrase, limits)?;
         Self::new(&header, &key, storage)
     }
@@ -57,7 +61,7 @@ impl<S: Storage> Disk<S> {
     /// Opens a container whose header lies elsewhere: in `header`.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As [`open`](Self::open), but for [`Error::Detached`].
     pub fn open_detached<H: Storage + ?Sized>(
         header: &H,
         storage: S,

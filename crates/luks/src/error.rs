@@ -27,6 +27,17 @@ pub enum Error {
         /// Bytes of the container.
         found: u64,
     },
+    /// A disk that would lie over the header with its key slots, and whose first write would destroy them.
+    #[error(
+        "the disk begins at byte {offset}, before its header ends, at byte {end}: a detached header, \
+         whose disk lies elsewhere"
+    )]
+    Detached {
+        /// Where the disk begins.
+        offset: u64,
+        /// Where the header ends with its key slots.
+        end: u64,
+    },
     /// A kind of cipher, hash, derivation or segment that is not supported.
     #[error("{what} {:?} is not supported; supported is {supported}", Brief(given))]
     Unsupported {

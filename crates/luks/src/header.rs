@@ -29,6 +29,8 @@ const MOST_STRIPES: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     pub(crate) version: u16,
+    /// Where it ends with its key slots, in bytes.
+    pub(crate) end: u64,
     pub(crate) payload: Payload,
     /// In the order in which they are tried, and why some cannot be.
     pub(crate) slots: Vec<Result<KeySlot, Problem>>,
@@ -143,6 +145,12 @@ impl Header {
 }
 
 impl KeySlot {
+    /// Where its key material ends, in bytes from the start of the header.
+    pub(crate) fn end(&self) -> u64 {
+        let bytes = (self.key_bytes as u64).saturating_mul(self.stripes as u64);
+        self.offset.saturating_add(bytes)
+    }
+
     /// The volume key, if the passphrase is this slot's.
     fn open<S: Storage + ?Sized>(
         &self,

@@ -47,7 +47,8 @@ pub(crate) fn read<S: Storage + ?Sized>(storage: &S) -> Result<Header, Error> {
         sector_bytes: SECTOR,
         cipher,
     };
-    Ok(Header { version: 1, payload, slots })
+    let end = slots.iter().flatten().map(KeySlot::end).fold(HEADER_BYTES as u64, u64::max);
+    Ok(Header { version: 1, end, payload, slots })
 }
 
 /// What is the same for all slots.

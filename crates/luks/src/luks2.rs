@@ -44,7 +44,7 @@ pub(crate) fn read<S: Storage + ?Sized>(storage: &S) -> Result<Header, Error> {
         (Err(_), Ok(second)) => second,
         (Err(error), Err(_)) => return Err(error),
     };
-    metadata::parse(&newest.metadata)
+    metadata::parse(&newest.metadata, 2 * newest.bytes)
 }
 
 fn copy<S: Storage + ?Sized>(storage: &S, offset: u64, magic: [u8; 6]) -> Result<Copy, Error> {

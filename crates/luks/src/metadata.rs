@@ -134,8 +134,8 @@ fn unreadable(error: &serde_json::Error) -> Error {
     })
 }
 
-/// The header that the metadata describes; it ends with a zero, as in its area.
-pub(crate) fn parse(area: &[u8]) -> Result<Header, Error> {
+/// The header that the metadata describes; it ends with a zero, as in its area. `end` is where both copies end.
+pub(crate) fn parse(area: &[u8], end: u64) -> Result<Header, Error> {
     let text = area.split(|&byte| byte == 0).next().unwrap_or_default();
     let metadata: Metadata = serde_json::from_slice(text).map_err(|error| unreadable(&error))?;
     if let Some(required) = metadata.config.requirements.mandatory.first() {
@@ -151,7 +151,14 @@ pub(crate) fn parse(area: &[u8]) -> Result<Header, Error> {
         return Err(Error::damaged(format!("it has {given} key slots; LUKS2 has at most {most}")));
     }
     let slots = slots(&metadata, &digest.keyslots, &of_key);
-    Ok(Header { version: 2, payload: segment.payload()?, slots })
+    let end = metadata.keyslots.values().filter_map(area_end).fold(end, u64::max);
+    Ok(Header { version: 2, end, payload: segment.payload()?, slots })
+}
+
+/// Where the area of a key slot ends, whatever its type, where it says so.
+fn area_end(slot: &Value) -> Option<u64> {
+    let number = |name: &str| slot["area"][name].as_str()?.parse::<u64>().ok();
+    Some(number("offset")?.saturating_add(number("size")?))
 }
 
 /// The one segment that is the disk; copies of one that a reencryption leaves are none.

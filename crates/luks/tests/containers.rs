@@ -147,6 +147,33 @@ fn a_detached_header_opens_what_lies_elsewhere() {
     assert!(read == plain);
 }
 
+/// Its first write would destroy the key slots.
+#[test]
+fn a_disk_over_its_own_header_is_refused() {
+    let slot_end = SLOT + 0x8000;
+    for (offset, end) in
+        [(0, None), (SLOT, None), (slot_end - 512, None), (slot_end, Some(PAYLOAD))]
+    {
+        let metadata = AES.metadata().replace(&format!("\"{PAYLOAD}\""), &format!("\"{offset}\""));
+        let mut luks2 = AES.luks2(&[0; 512]);
+        luks2[..HEADER].copy_from_slice(&binary_header(0, 8, metadata.as_bytes()));
+        let expected = format!(
+            "the disk begins at byte {offset}, before its header ends, at byte {slot_end}: a detached \
+             header, whose disk lies elsewhere"
+        );
+        match end {
+            None => assert_eq!(fault(luks2), expected),
+            Some(_) => drop(open(luks2).expect("behind the key slots")),
+        }
+    }
+    let slot_end = SLOT + 64 * support::STRIPES;
+    for sector in [0, 1, (slot_end - 1) / 512] {
+        let mut luks1 = AES.luks1(&[0; 512]);
+        luks1[104..108].copy_from_slice(&(sector as u32).to_be_bytes());
+        assert!(fault(luks1).ends_with("whose disk lies elsewhere"), "sector {sector}");
+    }
+}
+
 #[test]
 fn wrong_passphrases_and_altered_slots_are_refused() {
     for container in [AES.luks1(&[0; 512]), AES.luks2(&[0; 512])] {
@@ -279,14 +306,15 @@ fn slots_are_limited_together() {
     let dear = "\"iterations\":100";
     let all = slots(31, "\"iterations\":3", dear);
     let metadata = all.replace("\"3\":{", "\"40\":{").replace("[\"3\",", "[\"40\",");
-    // There is work for three of them, and for the cheap one, which is tried last.
+    // There is work for three of them, and for the cheap one, which is tried last: a key of 64 bytes takes two digests,
+    // and the digest of the volume key three iterations.
     open_with(&metadata, PASSPHRASE, &LIMITS).expect("the cheap one opens");
     let error = open_with(&metadata, b"wrong", &LIMITS).expect_err("it is wrong");
     let Error::NoSlotOpens { tried: 4, skipped: Some(skipped) } = error else { panic!("{error}") };
-    let expected = "a key slot asks for 409 iterations of PBKDF2, together with the key slots before \
-         it; the limit is 400";
+    let expected = "a key slot asks for 809 iterations of PBKDF2, together with the key slots before \
+         it; the limit is 800";
     assert_eq!(skipped.to_string(), expected);
-    let limits = DerivationLimits { pbkdf2_total_iterations: 31 * 103 + 6, ..LIMITS };
+    let limits = DerivationLimits { pbkdf2_total_iterations: 31 * 203 + 9, ..LIMITS };
     let error = open_with(&metadata, b"wrong", &limits).expect_err("it is wrong");
     assert!(matches!(error, Error::NoSlotOpens { tried: 32, skipped: None }), "{error}");
 

@@ -185,15 +185,15 @@ impl<C: BlockEngine + KeyInit> CtrDrbg<C> {
         if self.requests >= MAX_REQUESTS {
             return Err(DrbgError::SeedIsOld);
         }
-        cleared(|| {
+        let answered = cleared(|| {
             let seed = self.additional_seed(additional)?;
             output.fill(0);
-            let answered = self.answer(output, &seed, !additional.is_empty());
-            if answered.is_err() {
-                output.fill(0);
-            }
-            answered
-        })
+            self.answer(output, &seed, !additional.is_empty())
+        });
+        if let Err(DrbgError::Engine(_)) = answered {
+            output.fill(0);
+        }
+        answered
     }
 
     fn answer(&mut self, output: &mut [u8], seed: &Seed, has_input: bool) -> Result<(), DrbgError> {

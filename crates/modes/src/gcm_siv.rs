@@ -186,7 +186,7 @@ fn check_lengths(aad: usize, data: usize) -> Result<(), EngineError> {
         [("data", data as u64, P_MAX), ("associated data", aad as u64, A_MAX)]
     {
         if given > most {
-            return Err(EngineError::MessageLength { mode: Mode::Gcm, what, given, most });
+            return Err(EngineError::MessageLength { mode: Mode::GcmSiv, what, given, most });
         }
     }
     Ok(())
@@ -346,12 +346,13 @@ mod tests {
         let most = 1 << 36;
         check_lengths(most, most).expect("the longest there is");
         for (aad, data, what) in [(0, most + 1, "data"), (most + 1, 0, "associated data")] {
-            let Err(EngineError::MessageLength { what: named, given, most: limit, .. }) =
+            let Err(EngineError::MessageLength { mode, what: named, given, most: limit }) =
                 check_lengths(aad, data)
             else {
                 panic!("a byte too many of {what} is accepted");
             };
             assert_eq!((named, given, limit), (what, most as u64 + 1, most as u64));
+            assert_eq!(mode, Mode::GcmSiv);
         }
     }
 }

@@ -18,7 +18,7 @@
 //! | [`padding`] | `block_padding::Pkcs7` | none: functions, in constant time |
 //!
 //! The modules have the names of the crates that they take the place of, so that a swap is a line of
-//! `Cargo.toml`, and `lanecrypt_modes::cbc` for `cbc` where a `use` names it; `tests/drop_in.rs` holds that.
+//! `Cargo.toml`, and `lanecrypt_modes::cbc` for `cbc` where a `use` names it; `tests/drop_in` holds that.
 //! [`gcm`] and [`gcm_siv`] have AES by the feature `aes`.
 //!
 //! Whole calls go to the engine in one piece, so that wide registers, threads and devices are filled.

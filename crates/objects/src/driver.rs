@@ -109,7 +109,8 @@ impl Driver {
     /// # Errors
     /// [`Error::Committed`] where it is too late; [`Error::Store`], [`Error::Tink`], [`Error::Io`].
     pub fn discard(self) -> Result<(), Error> {
-        if self.is_committed {
+        // A process may have been killed before it noted that.
+        if self.is_committed || self.plan.is_in_place(&self.stores) {
             return Err(Error::Committed);
         }
         self.plan.discard(&self.stores)?;

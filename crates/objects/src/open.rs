@@ -22,7 +22,7 @@ pub fn open_location(
         Location::File(path) => Ok(open_file(keyset, path, target, options)?),
         Location::Object(address) => {
             let object = stores.object(address)?;
-            let source = ReadAhead::new(&object, 0..object.size());
+            let source = ReadAhead::new(&object, 0..object.size(), keyset, options.runner);
             Ok(open_source(keyset, source, target, options)?)
         }
     }

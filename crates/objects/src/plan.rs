@@ -153,8 +153,7 @@ impl Plan {
     /// Seals a part and writes it where it is invisible until the job is committed.
     ///
     /// # Errors
-    /// Those of [`SealingJob::seal_part`], [`Error::Store`]: nothing of a source that has changed is sent to a
-    /// store.
+    /// Those of [`SealingJob::seal_part`], [`Error::Store`]: nothing of a source that has changed is written or sent.
     pub fn seal_part(
         &self,
         keyset: &Keyset,
@@ -168,7 +167,8 @@ impl Plan {
             }
             Location::Object(address) => {
                 let object = stores.object(address)?;
-                let source = ReadAhead::new(&object, self.job.plaintext_range(part)?);
+                let range = self.job.plaintext_range(part)?;
+                let source = ReadAhead::new(&object, range, keyset, options.runner);
                 self.seal_from(&source, keyset, part, stores, options)?
             }
         };
@@ -204,16 +204,17 @@ impl Plan {
 
     /// Gives the sealed file its name. Done once more, it changes nothing.
     pub(crate) fn commit(&self, tags: Vec<String>, stores: &Stores) -> Result<(), Error> {
-        let committed = match &self.output {
-            Output::File(path) => self.job.commit(path).map_err(Error::from),
-            Output::Object { address, upload } => upload.complete(stores, address, tags),
-        };
-        // A process may have been killed between this and noting it, or the store's answer was lost.
-        committed.or_else(|error| if self.is_in_place(stores) { Ok(()) } else { Err(error) })
+        match &self.output {
+            Output::File(path) => Ok(self.job.commit(path)?),
+            // A process may have been killed between this and noting it, or the store's answer was lost.
+            Output::Object { address, upload } => upload
+                .complete(stores, address, tags)
+                .or_else(|error| if self.is_in_place(stores) { Ok(()) } else { Err(error) }),
+        }
     }
 
     /// Whether the target is the sealed file.
-    fn is_in_place(&self, stores: &Stores) -> bool {
+    pub(crate) fn is_in_place(&self, stores: &Stores) -> bool {
         match &self.output {
             Output::File(path) => self.job.is_committed(path),
             Output::Object { address, .. } => {

@@ -12,7 +12,8 @@ use futures_util::{
     FutureExt,
     future::{BoxFuture, Shared},
 };
-use lanecrypt_tink::{Error as TinkError, Identity, Source};
+use lanecrypt_tink::{Error as TinkError, Identity, Keyset, SegmentRunner, Source};
+use tokio::task::AbortHandle;
 
 use crate::{
     Error, Object,
@@ -24,24 +25,80 @@ use crate::{
 const CHUNK: u64 = 8 << 20;
 /// Chunks that are asked for before they are read.
 const AHEAD: u64 = 4;
-/// Chunks that are kept: threads that read one after the other are this far apart at most.
-const KEPT: usize = 12;
+/// Chunks that are kept in any case.
+const FEW: usize = 12;
+/// Chunks that are many to keep: as many bytes as pieces of a GPU have.
+const MUCH: usize = 64;
 
 /// A range of an object that is read from beginning to end, by several threads. Whatever else is read
 /// of it is read as from the object.
 pub(crate) struct ReadAhead<'a> {
     object: &'a Object,
     range: Range<u64>,
-    /// By number, the last used at the end.
-    chunks: Mutex<VecDeque<(u64, Chunk)>>,
+    chunks: Mutex<Recent<Chunk>>,
 }
 
-/// A chunk that is there, or on its way.
-type Chunk = Shared<BoxFuture<'static, Result<Arc<Vec<Bytes>>, Arc<io::Error>>>>;
+/// A chunk that is there, or on its way. Its request ends with the last who has it.
+#[derive(Clone)]
+struct Chunk {
+    content: Shared<BoxFuture<'static, Result<Arc<Vec<Bytes>>, Arc<io::Error>>>>,
+    _request: Arc<Request>,
+}
+
+/// Aborted when it is dropped.
+struct Request(AbortHandle);
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// What was used last, by its number.
+struct Recent<T> {
+    most: usize,
+    /// The last used at the end.
+    all: VecDeque<(u64, T)>,
+}
+
+impl<T: Clone> Recent<T> {
+    /// As much as this number of threads need which take turns at pieces of this many bytes, so that none evicts what
+    /// another is about to read: all that their pieces are in, or where that is much, what each reads and has ahead.
+    fn new(threads: usize, piece_bytes: u64) -> Self {
+        let ahead = AHEAD as usize + 1;
+        let pieces = (threads as u64).saturating_mul(piece_bytes).div_ceil(CHUNK);
+        let together = usize::try_from(pieces).unwrap_or(usize::MAX).saturating_add(ahead);
+        let most = if together <= MUCH { together } else { threads.saturating_mul(ahead) };
+        Self { most: most.max(FEW), all: VecDeque::new() }
+    }
+
+    /// What has this number; `make` makes it where it is not here.
+    fn get<E>(&mut self, number: u64, make: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let place = self.all.iter().position(|(kept, _)| *kept == number);
+        let value = match place.and_then(|place| self.all.remove(place)) {
+            Some((_, value)) => value,
+            None => make()?,
+        };
+        self.all.push_back((number, value.clone()));
+        while self.all.len() > self.most {
+            self.all.pop_front();
+        }
+        Ok(value)
+    }
+}
 
 impl<'a> ReadAhead<'a> {
-    pub(crate) fn new(object: &'a Object, range: Range<u64>) -> Self {
-        Self { object, range, chunks: Mutex::default() }
+    /// For segments of the keys of `keyset`, which the runner works on.
+    pub(crate) fn new(
+        object: &'a Object,
+        range: Range<u64>,
+        keyset: &Keyset,
+        runner: &dyn SegmentRunner,
+    ) -> Self {
+        let segments = keyset.keys().map(|(_, key)| key.parameters().segment_bytes());
+        let piece_bytes = u64::from(segments.max().unwrap_or(0)).max(runner.batch_bytes() as u64);
+        let chunks = Mutex::new(Recent::new(runner.threads(), piece_bytes));
+        Self { object, range, chunks }
     }
 
     /// Where a chunk lies in the object.
@@ -53,35 +110,24 @@ impl<'a> ReadAhead<'a> {
     /// A chunk that is wanted now; those after it are asked for.
     fn chunk(&self, number: u64) -> Result<Chunk, Error> {
         let is_there = |number: &u64| !self.range_of(*number).is_empty();
-        let mut kept = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
-        for next in (number..=number + AHEAD).rev().filter(is_there) {
-            let place = kept.iter().position(|(kept, _)| *kept == next);
-            let chunk = match place.and_then(|place| kept.remove(place)) {
-                Some(chunk) => chunk,
-                None => (next, self.start(next)?),
-            };
-            kept.push_back(chunk);
+        let mut recent = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        // What lies ahead is used after it, so that what was read is the first to go.
+        let chunk = recent.get(number, || self.start(number))?;
+        for next in (number + 1..=number + AHEAD).filter(is_there) {
+            recent.get(next, || self.start(next))?;
         }
-        while kept.len() > KEPT {
-            kept.pop_front();
-        }
-        match kept.back() {
-            Some((_, chunk)) => Ok(chunk.clone()),
-            None => Err(Error::Io {
-                doing: "read ahead".to_owned(),
-                source: io::ErrorKind::UnexpectedEof.into(),
-            }),
-        }
+        Ok(chunk)
     }
 
     fn start(&self, number: u64) -> Result<Chunk, Error> {
         let fetch = self.object.clone().fetch(self.range_of(number));
         let task = runtime()?.spawn(fetch);
-        let chunk = async {
+        let request = Arc::new(Request(task.abort_handle()));
+        let content = async {
             let fetched = task.await.unwrap_or_else(|error| Err(io::Error::other(error)));
             fetched.map(Arc::new).map_err(Arc::new)
         };
-        Ok(chunk.boxed().shared())
+        Ok(Chunk { content: content.boxed().shared(), _request: request })
     }
 }
 
@@ -98,11 +144,12 @@ impl Source for ReadAhead<'_> {
         let (mut buffer, mut offset) = (buffer, offset);
         while !buffer.is_empty() {
             let number = (offset - self.range.start) / CHUNK;
-            let chunk = wait(self.chunk(number)?)?.map_err(|error| again(&error))?;
+            let chunk = self.chunk(number)?;
+            let pieces = wait(chunk.content.clone())?.map_err(|error| again(&error))?;
             let Range { start, end } = self.range_of(number);
             let bytes = (end - offset).min(buffer.len() as u64);
             let (now, later) = buffer.split_at_mut(bytes as usize);
-            copy(&chunk, (offset - start) as usize, now);
+            copy(&pieces, (offset - start) as usize, now);
             (buffer, offset) = (later, offset + bytes);
         }
         Ok(())
@@ -122,7 +169,44 @@ fn again(error: &io::Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
+
+    /// By threads that take pieces in turn, each of which reads its piece chunk by chunk.
+    #[test]
+    fn nothing_is_fetched_twice() {
+        for (threads, piece_bytes) in
+            [(1, CHUNK / 8), (64, CHUNK / 8), (3, 8 * CHUNK), (6, 8 * CHUNK), (2, 100 * CHUNK)]
+        {
+            let mut recent = Recent::new(threads, piece_bytes);
+            let (mut fetched, pieces) = (Vec::new(), 4 * threads as u64);
+            let chunks = (pieces * piece_bytes).div_ceil(CHUNK);
+            for turn in 0..4 {
+                // Parts of a piece that are no longer than a chunk; all threads are as fast.
+                let part = piece_bytes.min(CHUNK);
+                for at in (0..piece_bytes).step_by(part as usize) {
+                    for thread in 0..threads as u64 {
+                        let place = (turn * threads as u64 + thread) * piece_bytes + at;
+                        let number = place / CHUNK;
+                        for next in number..chunks.min(number + AHEAD + 1) {
+                            let fetch = || {
+                                fetched.push(next);
+                                Ok::<_, Infallible>(())
+                            };
+                            recent.get(next, fetch).expect("it does not fail");
+                        }
+                    }
+                }
+            }
+            fetched.sort_unstable();
+            // What a thread has ahead at the end of a long piece is another's, which may have read it long ago.
+            let twice = fetched.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
+            let ahead = if piece_bytes > 16 * CHUNK { pieces * AHEAD } else { 0 };
+            assert!(twice <= ahead, "{threads} threads, {piece_bytes} bytes: {twice}");
+            assert!(recent.all.len() <= recent.most);
+        }
+    }
 
     #[test]
     fn all_who_wait_are_told_the_same() {

@@ -27,10 +27,13 @@ pub struct Stores {
 impl Stores {
     /// Settings and credentials of the environment, as `object_store` names them: `AWS_ENDPOINT_URL`,
     /// `AWS_REGION`, `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`,
-    /// `AWS_ALLOW_HTTP`, `AWS_TIMEOUT` and others.
+    /// `AWS_ALLOW_HTTP`, `AWS_TIMEOUT` and others. What is not UTF-8 is no setting.
     #[must_use]
     pub fn from_env() -> Self {
-        let ours = std::env::vars().filter(|(name, _)| name.starts_with("AWS_"));
+        let all = std::env::vars_os();
+        let texts =
+            all.filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok()));
+        let ours = texts.filter(|(name, _)| name.starts_with("AWS_"));
         let settings = ours.filter_map(|(name, value)| Some((setting(&name)?, value)));
         Self::of(settings)
     }

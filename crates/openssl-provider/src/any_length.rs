@@ -67,8 +67,9 @@ impl EvpCalls for AnyLength {
 
     fn update(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
         let key = self.shared.key()?;
-        let count = data.count();
-        let bytes = if self.counts_bits { count.div_ceil(8) } else { data.unread() };
+        // Of data that is counted in bits for a context that is not told so, all bytes.
+        let count = if self.counts_bits { data.count() } else { data.unread() };
+        let bytes = if self.counts_bits { count.div_ceil(8) } else { count };
         if bytes == 0 {
             return Ok(0);
         }
@@ -80,7 +81,7 @@ impl EvpCalls for AnyLength {
             EvpMode::Ctr => self.keystream.apply(&key, piece)?,
             EvpMode::Cfb8 => feedback::bytes(&key, direction, register, piece)?,
             EvpMode::Cfb1 => {
-                let bits = if self.counts_bits { count } else { 8 * count };
+                let bits = if self.counts_bits { count } else { 8 * bytes };
                 feedback::bits(&key, direction, register, piece, bits)?;
             }
             _ => self.run_chained(&key, piece)?,

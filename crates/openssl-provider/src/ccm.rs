@@ -102,7 +102,7 @@ impl Ccm {
         Ok(())
     }
 
-    /// Sets the tag to be compared, or without one the length of that to be made.
+    /// Sets the tag to be compared, or without one the length of that to be made, which leaves none of another length.
     fn set_tag(&mut self, value: Value<'_>) -> Result<(), Reason> {
         let (bytes, tag) = match value {
             Value::Bytes(tag) => (tag.len(), Some(tag)),
@@ -112,12 +112,13 @@ impl Ccm {
         if !(4..=TAG).contains(&bytes) || !bytes.is_multiple_of(2) {
             return Err(Reason::TagLength);
         }
-        if let Some(tag) = tag {
-            if self.direction == Direction::Encrypt {
-                return Err(Reason::TagNotNeeded);
+        match tag {
+            Some(_) if self.direction == Direction::Encrypt => return Err(Reason::TagNotNeeded),
+            Some(tag) => {
+                self.tag[..bytes].copy_from_slice(tag);
+                self.has_tag = true;
             }
-            self.tag[..bytes].copy_from_slice(tag);
-            self.has_tag = true;
+            None => self.has_tag &= bytes == self.tag_bytes,
         }
         self.tag_bytes = bytes;
         Ok(())
@@ -142,6 +143,8 @@ impl EvpCalls for Ccm {
         key: Option<&[u8]>,
         iv: Option<&[u8]>,
     ) -> Result<(), Reason> {
+        // A tag that was made is not compared with, and one to compare with is not given out as made.
+        self.has_tag &= direction == self.direction;
         self.direction = direction;
         if let Some(iv) = iv {
             self.set_nonce(iv)?;

@@ -267,6 +267,60 @@ unsafe fn transfer<'a>(
     }
 }
 
+/// Runs a call that writes data and says how many bytes, or none where it fails.
+unsafe fn writing(
+    instance: *mut c_void,
+    written: *mut usize,
+    work: impl FnOnce(&mut Context) -> Result<usize, Reason>,
+) -> c_int {
+    // SAFETY: as the interface says.
+    unsafe {
+        with(instance, |context| {
+            let written = written.as_mut().ok_or(Reason::Argument)?;
+            *written = 0;
+            *written = work(context)?;
+            Ok(())
+        })
+    }
+}
+
+/// Hands data to `run`. Without an output the input is associated data, and where that is missing, too, its length is
+/// that of the data to come.
+///
+/// Input and output are as of [`transfer`], or null.
+unsafe fn take(
+    context: &mut Context,
+    (input, length): (*const u8, usize),
+    (output, room): (*mut u8, usize),
+    run: impl FnOnce(&mut dyn EvpCalls, &mut Transfer<'_>) -> Result<usize, Reason>,
+) -> Result<usize, Reason> {
+    let is_ccm = matches!(context, Context::Ccm(_));
+    let calls = context.calls();
+    match (input.is_null(), output.is_null()) {
+        (true, true) => calls.announce(length)?,
+        // A message of CCM is one call with both addresses, even where it has no data.
+        (true, false) | (false, true) if is_ccm && length == 0 => {}
+        (true, false) if length > 0 => return Err(Reason::Argument),
+        // SAFETY: as above.
+        (false, true) if length > 0 => calls.associate(unsafe { bytes(input, length) }?)?,
+        _ => {
+            let room = if output.is_null() { 0 } else { room };
+            // SAFETY: as above; there is no room where there is no output.
+            let mut data = unsafe { transfer(calls, (input, length), (output, room)) };
+            return run(calls, &mut data);
+        }
+    }
+    Ok(length)
+}
+
+/// Ends a message; the output is as of [`transfer`], or null.
+unsafe fn end(context: &mut Context, (output, room): (*mut u8, usize)) -> Result<usize, Reason> {
+    let room = if output.is_null() { 0 } else { room };
+    // SAFETY: as above; there is no room where there is no output.
+    let mut data = unsafe { Transfer::new(ptr::null(), 0, output, room) };
+    context.calls().finish(&mut data)
+}
+
 unsafe extern "C" fn update(
     instance: *mut c_void,
     output: *mut u8,
@@ -275,29 +329,11 @@ unsafe extern "C" fn update(
     input: *const u8,
     length: usize,
 ) -> c_int {
-    // SAFETY: as the interface says; without an output the input is associated data, and where that is missing, too, its
-    // length is that of the data to come.
+    let (input, output) = ((input, length), (output, room));
+    // SAFETY: as the interface says.
     unsafe {
-        with(instance, |context| {
-            let written = written.as_mut().ok_or(Reason::Argument)?;
-            *written = 0;
-            let calls = context.calls();
-            if output.is_null() && input.is_null() {
-                calls.announce(length)?;
-                *written = length;
-                return Ok(());
-            }
-            if output.is_null() && length > 0 {
-                calls.associate(bytes(input, length)?)?;
-                *written = length;
-                return Ok(());
-            }
-            if input.is_null() && length > 0 {
-                return Err(Reason::Argument);
-            }
-            let mut data = transfer(calls, (input, length), (output, room));
-            *written = calls.update(&mut data)?;
-            Ok(())
+        writing(instance, written, |context| {
+            take(context, input, output, |calls, data| calls.update(data))
         })
     }
 }
@@ -308,19 +344,11 @@ unsafe extern "C" fn finish(
     written: *mut usize,
     room: usize,
 ) -> c_int {
-    // SAFETY: as the interface says; there is no room where there is no output.
-    unsafe {
-        with(instance, |context| {
-            let written = written.as_mut().ok_or(Reason::Argument)?;
-            *written = 0;
-            let room = if output.is_null() { 0 } else { room };
-            let mut data = Transfer::new(ptr::null(), 0, output, room);
-            *written = context.calls().finish(&mut data)?;
-            Ok(())
-        })
-    }
+    // SAFETY: as the interface says.
+    unsafe { writing(instance, written, |context| end(context, (output, room))) }
 }
 
+/// `EVP_Cipher`: without an input a message of GCM ends, and no other.
 unsafe extern "C" fn cipher(
     instance: *mut c_void,
     output: *mut u8,
@@ -329,22 +357,12 @@ unsafe extern "C" fn cipher(
     input: *const u8,
     length: usize,
 ) -> c_int {
-    if input.is_null() {
-        // SAFETY: as the interface says.
-        return unsafe { finish(instance, output, written, room) };
-    }
-    if output.is_null() {
-        // SAFETY: as the interface says.
-        return unsafe { update(instance, output, written, room, input, length) };
-    }
+    let (input, output) = ((input, length), (output, room));
     // SAFETY: as the interface says.
     unsafe {
-        with(instance, |context| {
-            let written = written.as_mut().ok_or(Reason::Argument)?;
-            let calls = context.calls();
-            let mut data = transfer(calls, (input, length), (output, room));
-            *written = calls.cipher(&mut data)?;
-            Ok(())
+        writing(instance, written, |context| match context {
+            Context::Gcm(_) if input.0.is_null() => end(context, output),
+            _ => take(context, input, output, |calls, data| calls.cipher(data)),
         })
     }
 }

@@ -106,6 +106,7 @@ impl Gcm {
 
     /// Makes the tag, or compares it.
     fn end(&mut self) -> Result<(), Reason> {
+        self.expect_no_record()?;
         let key = self.key()?;
         let given = match self.direction {
             Direction::Encrypt => None,
@@ -192,11 +193,11 @@ impl EvpCalls for Gcm {
 
     fn update(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
         let bytes = data.unread();
-        if self.records.is_next() {
-            return self.record(data);
-        }
         if bytes == 0 {
             return Ok(0);
+        }
+        if self.records.is_next() {
+            return self.record(data);
         }
         let (key, direction) = (self.key()?, self.direction);
         let message = self.message()?;
@@ -205,6 +206,7 @@ impl EvpCalls for Gcm {
     }
 
     fn associate(&mut self, data: &[u8]) -> Result<(), Reason> {
+        self.expect_no_record()?;
         let key = self.key()?;
         self.message()?.associate(&key, data)
     }

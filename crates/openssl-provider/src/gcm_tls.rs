@@ -118,17 +118,27 @@ impl Gcm {
         Ok(())
     }
 
-    /// One record, in place: the explicit IV, the text, the tag.
+    /// One record, in place: the explicit IV, the text, the tag. Where it is refused, too, nothing else has its IV.
     pub(crate) fn record(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
         let aad = self.records.aad.take().ok_or(Reason::Internal)?;
-        let result = self.run_record(&aad, data.record(0)?);
+        let record = data.record(0).map_err(|_| Reason::Operation);
+        let result = record.and_then(|record| self.run_record(&aad, record));
         self.state = State::Over;
         result
     }
 
+    /// Refuses what is no record where one is next, and gives that up, as OpenSSL does: the IV is not to be used.
+    pub(crate) fn expect_no_record(&mut self) -> Result<(), Reason> {
+        if self.records.aad.take().is_none() {
+            return Ok(());
+        }
+        self.state = State::Over;
+        Err(Reason::Operation)
+    }
+
     fn run_record(&mut self, aad: &[u8; AAD], record: &mut [u8]) -> Result<usize, Reason> {
         let key = self.key()?;
-        let text = record.len().checked_sub(EXPLICIT_IV + TAG).ok_or(Reason::Argument)?;
+        let text = record.len().checked_sub(EXPLICIT_IV + TAG).ok_or(Reason::Operation)?;
         let (explicit_iv, rest) = record.split_at_mut(EXPLICIT_IV);
         let (text, tag) = rest.split_at_mut(text);
         if self.direction == Direction::Encrypt {
@@ -175,12 +185,17 @@ mod tests {
         gcm.init(Direction::Encrypt, Some(&[1; 16]), None)
     }
 
+    /// Says that a record of 5 bytes is next.
+    fn announce(gcm: &mut Gcm) -> Result<(), Reason> {
+        let mut aad = [0; AAD];
+        aad[AAD - 1] = EXPLICIT_IV as u8 + 5;
+        gcm.set(b"tlsaad", Value::Bytes(&aad))
+    }
+
     /// Encrypts a record of 5 bytes.
     fn seal(gcm: &mut Gcm) -> Result<usize, Reason> {
-        let (mut record, mut aad) = ([0; EXPLICIT_IV + 5 + TAG], [0; AAD]);
-        aad[AAD - 1] = EXPLICIT_IV as u8 + 5;
-        gcm.set(b"tlsaad", Value::Bytes(&aad))?;
-        gcm.update(&mut Transfer::in_place(&mut record))
+        announce(gcm)?;
+        gcm.update(&mut Transfer::in_place(&mut [0; EXPLICIT_IV + 5 + TAG]))
     }
 
     #[test]
@@ -193,6 +208,28 @@ mod tests {
         assert_eq!(seal(&mut gcm), Err(Reason::TooManyRecords));
         start(&mut gcm).expect("a good key");
         assert_eq!(seal(&mut gcm), Ok(EXPLICIT_IV + 5 + TAG), "a key starts anew");
+    }
+
+    /// Whatever comes in its place, nothing but a record is encrypted under the IV of one that was announced.
+    #[test]
+    fn a_record_that_does_not_come_takes_its_iv() {
+        let calls: [fn(&mut Gcm) -> Result<usize, Reason>; 4] = [
+            |gcm| gcm.update(&mut Transfer::out_of_place(&[0; 40], &mut [0; 40])),
+            |gcm| gcm.update(&mut Transfer::in_place(&mut [0; EXPLICIT_IV + TAG - 1])),
+            |gcm| gcm.associate(&[0; AAD]).map(|()| AAD),
+            |gcm| gcm.finish(&mut Transfer::in_place(&mut [])),
+        ];
+        for (number, call) in calls.into_iter().enumerate() {
+            let mut gcm = context();
+            start(&mut gcm).expect("a good key");
+            gcm.set(b"tlsivfixed", Value::Bytes(&[2; FIXED_IV])).expect("a good length");
+            announce(&mut gcm).expect("a good length");
+            assert_eq!(gcm.update(&mut Transfer::in_place(&mut [])), Ok(0), "nothing is no data");
+            assert!(call(&mut gcm).is_err(), "{number}");
+            let message = gcm.update(&mut Transfer::in_place(&mut [0; 5]));
+            assert_eq!(message, Err(Reason::Operation), "{number}");
+            assert_eq!(seal(&mut gcm), Ok(EXPLICIT_IV + 5 + TAG), "{number}: the next has its own");
+        }
     }
 
     /// It could not be counted up: two messages would have it.

@@ -42,8 +42,8 @@ pub enum Reason {
     /// A parameter cannot be read as what it should be.
     #[error("the parameter cannot be read")]
     GetParameter,
-    /// A parameter cannot be written into what was given for it.
-    #[error("the parameter cannot be written")]
+    /// A parameter cannot be written into what was given for it, or has a value that it does not take.
+    #[error("the parameter cannot be set")]
     SetParameter,
     /// The associated data of a TLS record is none.
     #[error("the associated data is wrong")]

@@ -27,6 +27,20 @@ enum Standard {
     Gb,
 }
 
+impl Standard {
+    /// The standard by its name, in letters of either case, as OpenSSL takes it.
+    fn named(name: &[u8]) -> Option<Self> {
+        let is = |other: &[u8]| name.eq_ignore_ascii_case(other);
+        if is(b"GB") {
+            Some(Self::Gb)
+        } else if is(b"IEEE") {
+            Some(Self::Ieee)
+        } else {
+            None
+        }
+    }
+}
+
 impl Xts {
     /// A context without a key.
     #[must_use]
@@ -56,8 +70,11 @@ impl EvpCalls for Xts {
             return Err(Reason::DuplicatedKeys);
         }
         let (data_key, tweak_key) = key.split_at(key.len() / 2);
-        self.tweak_key = Some(Key::new(algorithm, tweak_key)?);
-        self.shared.init(direction, Some(data_key), iv)
+        let tweak_key = Key::new(algorithm, tweak_key)?;
+        // Where the IV is refused, both keys stay: one of each pair would be another cipher.
+        self.shared.init(direction, Some(data_key), iv)?;
+        self.tweak_key = Some(tweak_key);
+        Ok(())
     }
 
     fn update(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
@@ -99,11 +116,8 @@ impl EvpCalls for Xts {
 
     fn set(&mut self, name: &[u8], value: Value<'_>) -> Result<(), Reason> {
         if name == b"xts_standard" && self.shared.algorithm.has_xts_of_gb() {
-            self.standard = match value {
-                Value::Text(b"GB") => Standard::Gb,
-                Value::Text(b"IEEE") => Standard::Ieee,
-                _ => return Err(Reason::GetParameter),
-            };
+            let Value::Text(name) = value else { return Err(Reason::GetParameter) };
+            self.standard = Standard::named(name).ok_or(Reason::SetParameter)?;
         }
         Ok(())
     }

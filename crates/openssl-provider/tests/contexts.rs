@@ -128,6 +128,22 @@ fn feedback_of_bytes_and_bits_is_undone() {
     }
 }
 
+/// A context counts bits if it was told so, and bytes if not, whatever the caller counts.
+#[test]
+fn lengths_are_what_the_context_counts() {
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.mode == EvpMode::Cfb1) {
+        let (key, iv) = (vec![1; algorithm.key_bytes], vec![2; algorithm.iv_bytes()]);
+        for (use_bits, count) in [(0, 1), (1, 5)] {
+            let mut context = Context::new(algorithm);
+            let calls = context.calls();
+            calls.init(Direction::Encrypt, Some(&key), Some(&iv)).expect("good lengths");
+            calls.set(b"use-bits", Value::Number(use_bits)).expect("it is known");
+            let done = calls.update(&mut Transfer::in_place(&mut [0]).of_bits(5));
+            assert_eq!(done, Ok(count), "{:?}", algorithm.names);
+        }
+    }
+}
+
 #[test]
 fn gcm_in_pieces_is_gcm() {
     let mut numbers = Numbers(99);
@@ -188,10 +204,11 @@ fn xts_has_two_standards() {
     let algorithm = ALGORITHMS.iter().find(has_two).expect("it is offered");
     let mut context = Context::new(algorithm);
     for (standard, sealed) in
-        [(None, &by_gb), (Some(&b"IEEE"[..]), &by_ieee), (Some(&b"GB"[..]), &by_gb)]
+        [("", &by_gb), ("IEEE", &by_ieee), ("GB", &by_gb), ("ieee", &by_ieee), ("Gb", &by_gb)]
     {
-        if let Some(standard) = standard {
-            context.calls().set(b"xts_standard", Value::Text(standard)).expect("it is one");
+        if !standard.is_empty() {
+            let named = Value::Text(standard.as_bytes());
+            context.calls().set(b"xts_standard", named).expect("it is one");
         }
         for (direction, input, output) in
             [(Direction::Encrypt, &plain, sealed), (Direction::Decrypt, sealed, &plain)]
@@ -200,8 +217,10 @@ fn xts_has_two_standards() {
             assert_eq!(unit(&mut context, input).as_ref(), Ok(output), "{standard:?} {direction}");
         }
     }
-    let wrong = context.calls().set(b"xts_standard", Value::Text(b"ISO"));
-    assert_eq!(wrong, Err(Reason::GetParameter));
+    let wrong = [Value::Text(b"ISO"), Value::Text(b"G"), Value::Number(1)];
+    let wrong = wrong.map(|value| context.calls().set(b"xts_standard", value));
+    let (set, get) = (Err(Reason::SetParameter), Err(Reason::GetParameter));
+    assert_eq!(wrong, [set, set, get]);
     // Other parameters, and other ciphers, know nothing of standards.
     assert_eq!(context.calls().set(b"padding", Value::Number(0)), Ok(()));
     let of_aes = |algorithm: &&Algorithm| algorithm.mode == EvpMode::Xts && !has_two(algorithm);
@@ -262,6 +281,14 @@ fn calls_of_xts_are_data_units() {
         assert_eq!(refused, if is_aes { Err(Reason::DuplicatedKeys) } else { Ok(()) });
         let refused = context.calls().init(Direction::Encrypt, Some(data_key), Some(&iv));
         assert_eq!(refused, Err(Reason::KeyLength));
+        let other = numbers.bytes(algorithm.key_bytes);
+        let units = [&key, &other].map(|new_key| {
+            context.calls().init(Direction::Encrypt, Some(&key), Some(&iv)).expect("good lengths");
+            let refused = context.calls().init(Direction::Encrypt, Some(new_key), Some(&iv[1..]));
+            assert_eq!(refused, Err(Reason::IvLength));
+            unit(&mut context, &[0; 48]).expect("a key and an IV")
+        });
+        assert_eq!(units[0], units[1], "both keys stay");
     }
 }
 
@@ -328,6 +355,34 @@ fn ccm_of_a_message_is_ccm() {
     }
 }
 
+/// What is given out as a tag was made as one, of its length and by an encryption.
+#[test]
+fn ccm_gives_out_whole_tags_alone() {
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.mode == EvpMode::Ccm) {
+        let (key, nonce) = (vec![1; algorithm.key_bytes], [2; 7]);
+        let mut context = Context::new(algorithm);
+        let calls = context.calls();
+        let seal = |calls: &mut dyn EvpCalls, tag_bytes| {
+            let mut data = [3; 20];
+            calls.init(Direction::Encrypt, Some(&key), Some(&nonce)).expect("good lengths");
+            calls.set(b"tag", Value::Absent(tag_bytes)).expect("a good length");
+            calls.update(&mut Transfer::in_place(&mut data)).expect("a key and a nonce");
+            data
+        };
+        seal(calls, 8);
+        calls.set(b"tag", Value::Absent(16)).expect("a good length");
+        assert_eq!(calls.get(b"tag", 16), Err(Reason::TagNotSet), "half of one was made");
+        calls.init(Direction::Decrypt, None, None).expect("nothing new");
+        calls.set(b"tag", Value::Bytes(&[4; 16])).expect("a good length");
+        calls.init(Direction::Encrypt, None, None).expect("nothing new");
+        assert_eq!(calls.get(b"tag", 16), Err(Reason::TagNotSet), "it was given");
+        let mut sealed = seal(calls, 16);
+        calls.init(Direction::Decrypt, None, Some(&nonce)).expect("a good length");
+        let opened = calls.update(&mut Transfer::in_place(&mut sealed));
+        assert_eq!(opened, Err(Reason::Operation), "no tag was given");
+    }
+}
+
 fn finish(context: &mut Context) -> Result<usize, Reason> {
     context.calls().finish(&mut Transfer::in_place(&mut []))
 }
@@ -386,21 +441,52 @@ fn an_iv_that_is_too_short_is_not_drawn() {
 fn padding_waits_for_room() {
     for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.mode.is_of_blocks()) {
         let (key, block) = (vec![1; algorithm.key_bytes], algorithm.block_size());
-        let ends = [&[block][..], &[block - 1, 2 * block]].map(|rooms| {
+        let iv = vec![2; algorithm.iv_bytes()];
+        // How a message ends whose data is held, in calls with this much room.
+        let ends = |direction, held: &[u8], rooms: &[usize]| {
             let mut context = Context::new(algorithm);
-            let iv = vec![2; algorithm.iv_bytes()];
-            context.calls().init(Direction::Encrypt, Some(&key), Some(&iv)).expect("good lengths");
+            context.calls().init(direction, Some(&key), Some(&iv)).expect("good lengths");
+            let taken = context.calls().update(&mut Transfer::out_of_place(held, &mut []));
+            assert_eq!(taken, Ok(0), "{:?} {direction}", algorithm.names);
             let ended = rooms.iter().map(|&room| {
                 let mut output = vec![0; room];
                 let mut end = Transfer::out_of_place(&[], &mut output);
                 context.calls().finish(&mut end).map(|written| output[..written].to_vec())
             });
             ended.collect::<Vec<_>>()
-        });
-        let [at_once, later] = ends;
-        let end = at_once[0].as_ref().map(Vec::len);
-        assert_eq!(end, Ok(block), "{:?}", algorithm.names);
-        assert_eq!(later, [Err(Reason::OutputTooSmall), at_once[0].clone()]);
+        };
+        let too_small = || Err(Reason::OutputTooSmall);
+        let at_once = ends(Direction::Encrypt, b"end", &[block]);
+        let sealed = at_once[0].clone().expect("there is room");
+        assert_eq!(sealed.len(), block, "{:?}", algorithm.names);
+        let later = ends(Direction::Encrypt, b"end", &[block - 1, 2 * block]);
+        assert_eq!(later, [too_small(), Ok(sealed.clone())]);
+        let opened = ends(Direction::Decrypt, &sealed, &[0, 2, 3]);
+        assert_eq!(opened, [too_small(), too_small(), Ok(b"end".to_vec())]);
+    }
+}
+
+/// What a first answer refused is not decrypted once more by the next call, whose padding might be right by chance.
+#[test]
+fn wrong_padding_stays_wrong() {
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.mode.is_of_blocks()) {
+        let (key, iv) = (vec![1; algorithm.key_bytes], vec![2; algorithm.iv_bytes()]);
+        let mut context = Context::new(algorithm);
+        let calls = context.calls();
+        let mut sealed = vec![0; algorithm.block_size()];
+        calls.init(Direction::Encrypt, Some(&key), Some(&iv)).expect("good lengths");
+        calls.set(b"padding", Value::Number(0)).expect("it is known");
+        let done = calls.update(&mut Transfer::in_place(&mut sealed));
+        assert_eq!(done, Ok(algorithm.block_size()));
+        calls.init(Direction::Decrypt, None, Some(&iv)).expect("good lengths");
+        calls.set(b"padding", Value::Number(1)).expect("it is known");
+        assert_eq!(calls.update(&mut Transfer::out_of_place(&sealed, &mut [])), Ok(0));
+        let mut output = [0; 16];
+        for _ in 0..1000 {
+            let ended = calls.finish(&mut Transfer::out_of_place(&[], &mut output));
+            assert_eq!(ended, Err(Reason::BadDecrypt), "{:?}", algorithm.names);
+        }
+        assert_eq!(output, [0; 16]);
     }
 }
 

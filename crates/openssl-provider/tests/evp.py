@@ -142,10 +142,14 @@ class Context:
         return result
 
     def nothing(self):
-        """A call without any data, which may come without an address."""
-        output, written = ctypes.create_string_buffer(64), c_int(-1)
-        done = update(self.pointer, output, byref(written), None, 0)
-        self.note("nothing", done, written.value if done else 0)
+        """Calls without any data, which may come without an address: what is held stays, and no message ends."""
+        memory, written = ctypes.create_string_buffer(64), c_int(-1)
+        for output, data in ((memory, None), (None, memory)):
+            done = update(self.pointer, output, byref(written), data, 0)
+            self.note("nothing", done, written.value if done else 0)
+        # EVP_Cipher without input ends messages of GCM, and OpenSSL's XTS refuses it without a code.
+        if get_mode(self.cipher.pointer) not in (GCM, XTS):
+            self.note("nothing whole", whole(self.pointer, memory, None, 0))
 
     def associate(self, data):
         written = c_int(-1)
@@ -378,6 +382,14 @@ def test_padding():
                 context.update(sealed[:-1])
                 context.final()
             same(*contexts, f"{ours.name} with {end}")
+        # Without an output there is no room for the block that is held; OpenSSL's own write it there all the same.
+        context, written = Context(ours), c_int()
+        context.init(0, key, iv)
+        context.update(bytes(block))
+        set_padding(context.pointer, 0)
+        assert not update(context.pointer, None, byref(written), b"", 0)
+        assert [code & 0xFFF for code in errors()] == [106], ours.name
+        assert len(context.final()) == block, ours.name
 
 
 def test_copies():
@@ -416,6 +428,7 @@ def test_again():
             context.init(1, None, iv)
             context.nothing()
             context.update(data)
+            context.nothing()
             if mode != GCM:
                 context.init(1, None, None)
                 context.update(data)
@@ -520,6 +533,8 @@ def test_overlaps():
                     assert update(copy.pointer, base + target, byref(written), base + source, 2048)
                     result = start + memory.raw[target : target + written.value]
                     assert result == expected, (ours.name, shift, source, target)
+        if block_size(ours.pointer) > 1:
+            keeps_what_is_held(ours, key, iv, data)
         context, output = Context(ours), ctypes.create_string_buffer(64)
         context.init(1, key, iv)
         expected = context.update(data[: 4 * block])[: 3 * block]
@@ -527,6 +542,22 @@ def test_overlaps():
         if get_mode(ours.pointer) != GCM:
             assert whole(context.pointer, output, data, 3 * block) > 0
             assert output.raw[: 3 * block] == expected, ours.name
+
+
+def keeps_what_is_held(cipher, key, iv, data):
+    """The end of the input is held back, and lies where the output of its start goes: part of a block, or padding."""
+    block = block_size(cipher.pointer)
+    for direction, length in ((1, block + block // 2), (0, 2 * block)):
+        plain, moved = Context(cipher), Context(cipher)
+        for context in (plain, moved):
+            context.init(direction, key, iv)
+        expected = plain.update(data[:length]) + plain.update(data[:block])
+        memory, written = ctypes.create_string_buffer(4 * block), c_int()
+        base = ctypes.addressof(memory)
+        ctypes.memmove(base, data, length)
+        assert update(moved.pointer, base + block, byref(written), base, length)
+        result = memory.raw[block : block + written.value] + moved.update(data[:block])
+        assert result == expected, (cipher.name, direction)
 
 
 def ghash(h, *strings):
@@ -682,8 +713,9 @@ def ccm_run(cipher, encrypts, key, iv, aad, data, tag, announced=True, is_whole=
     if announced:
         done = update(context.pointer, None, byref(written), None, len(data))
         context.note("length", done, written.value)
-    if aad:
-        context.associate(aad)
+    # Bindings such as those of Rust hand over associated data that has no bytes, too.
+    context.associate(aad)
+    context.nothing()
     if is_whole:
         done = whole(context.pointer, output, data, len(data))
     else:
@@ -767,6 +799,33 @@ def test_gcm_records():
             assert ctx_ctrl(context.pointer, IV_GEN, 8, given) == 1
             expected = int.from_bytes(iv[4:], "big") + step & (1 << 64) - 1
             assert given.raw == expected.to_bytes(8, "big")
+
+
+def test_gcm_records_that_do_not_come():
+    """What comes where a record was announced is refused, and so is what would have its IV."""
+    for ours, theirs in gcm_all():
+        if not theirs:
+            continue
+        key, iv, data = bytes_of(key_length(ours.pointer)), bytes_of(12), bytes_of(40)
+        aad = bytes_of(11) + (13).to_bytes(2, "big")
+        calls = (
+            ("apart", lambda context: context.update(data)),
+            ("too short", lambda context: context.update(data[:23], in_place=True)),
+            ("associated data", lambda context: context.associate(data)),
+            ("the end", lambda context: context.final()),
+            ("the end by EVP_Cipher", lambda context: context.note(whole(context.pointer, None, None, 0))),
+        )
+        for what, call in calls:
+            contexts = [Context(ours), Context(theirs)]
+            for context in contexts:
+                assert init(context.pointer, context.cipher.pointer, key, None, 1, None)
+                assert ctx_ctrl(context.pointer, FIXED_IV, -1, iv) == 1
+                assert ctx_ctrl(context.pointer, AAD, 13, aad) == 16
+                context.nothing()
+                call(context)
+                context.update(data)
+                context.final()
+            same(*contexts, f"{ours.name}: {what}")
 
 
 def test_gcm_fixed_ivs():

@@ -31,7 +31,8 @@ fn main() {
     let arguments = Arguments::from_args();
     let mut all = evp!("names" "pieces" "large" "padding" "copies" "again" "bits" "overlaps"
         "overlaps_of_bits" "parameters" "gcm" "gcm_in_disorder" "gcm_draws_ivs" "gcm_records"
-        "gcm_fixed_ivs" "ccm" "ciphers_of_ours_alone" "choice" "keys" "processes")
+        "gcm_records_that_do_not_come" "gcm_fixed_ivs" "ccm" "ciphers_of_ours_alone" "choice" "keys"
+        "processes")
     .to_vec();
     all.push(("enc_both_ways", &[OPENSSL], enc_both_ways));
     all.push(("codes_have_the_texts_of_openssl", &[OPENSSL], texts_of_codes));

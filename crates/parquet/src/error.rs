@@ -64,7 +64,7 @@ pub enum Error {
         /// Bytes given.
         given: usize,
     },
-    /// The prefix of associated data that the caller gave is not that of the file, or there is none.
+    /// The prefix of associated data that the caller gave is not that of the file, or there is none, or it is too long.
     #[error("{what}")]
     AadPrefix {
         /// What is wrong.

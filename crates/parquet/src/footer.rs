@@ -148,5 +148,5 @@ fn encryption(said: Option<&Struct>, prefix: Option<&[u8]>) -> Result<(Algorithm
         (stored, given) => given.or(stored).unwrap_or_default(),
     };
     let unique = variant.binary(algorithm::FILE_UNIQUE).unwrap_or_default();
-    Ok((algorithm, FileAad::new(prefix, unique)))
+    Ok((algorithm, FileAad::of_file(prefix, unique)?))
 }

@@ -26,6 +26,10 @@ pub(crate) const HEAD: usize = LENGTH + NONCE;
 /// The most bytes of a page's header, and of its module: what other readers take.
 pub(crate) const MOST_HEADER: u64 = 16 << 20;
 
+/// The most bytes of a file's prefix and of the number that it has for itself, together. Each page has them in memory,
+/// and is authenticated with them: they may not be longer than pages are.
+pub(crate) const MOST_AAD: usize = 4096;
+
 /// What all associated data of a file begins with: its prefix, and the number that it has for itself.
 #[derive(Clone, Debug, Default)]
 pub struct FileAad(Vec<u8>);
@@ -35,6 +39,15 @@ impl FileAad {
     #[must_use]
     pub fn new(prefix: &[u8], file_unique: &[u8]) -> Self {
         Self([prefix, file_unique].concat())
+    }
+
+    /// Of these two, where they are not too long for a file.
+    pub(crate) fn of_file(prefix: &[u8], file_unique: &[u8]) -> Result<Self, Error> {
+        if prefix.len() + file_unique.len() > MOST_AAD {
+            let what = "the AAD prefix and the number that the file has for itself take more than 4,096 bytes";
+            return Err(Error::AadPrefix { what });
+        }
+        Ok(Self::new(prefix, file_unique))
     }
 
     /// The associated data of the module at this place.

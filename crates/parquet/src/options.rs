@@ -25,6 +25,7 @@ pub struct SealOptions {
     /// says which columns there are, and how many rows.
     pub plaintext_footer: bool,
     /// What all associated data begins with, such as the file's name: a file does not open in the place of another one.
+    /// It has 4,088 bytes at most.
     pub aad_prefix: Option<Vec<u8>>,
     /// Whether the prefix is left out of the file, so that who opens it has to know it.
     pub withhold_aad_prefix: bool,

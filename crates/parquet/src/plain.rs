@@ -10,7 +10,7 @@ use crate::{
     fields::{chunk, file, offset_index, page},
     footer::{self, PLAIN},
     lead::set_bytes,
-    module::{HEAD, MOST_HEADER, ordinal},
+    module::{HEAD, MOST_HEADER, NONCE, TAG, ordinal},
     placed::inside,
     thrift::{Struct, read_struct, write_struct},
 };
@@ -103,6 +103,9 @@ pub(crate) fn pages(
         set_bytes(&mut fields, sealed.map_err(|_| Error::TooLong { place })?);
         let mut header = Vec::with_capacity(header_bytes + 4);
         write_struct(&fields, &mut header);
+        if (NONCE + header.len() + TAG) as u64 > MOST_HEADER {
+            return Err(Error::TooLong { place: place.header() });
+        }
         let uncompressed = fields.integer(page::UNCOMPRESSED_BYTES).unwrap_or(0);
         values += usize::from(place.kind == Kind::DataPage);
         at = text_at + bytes;

@@ -81,7 +81,7 @@ impl SealPlan {
         let prefix = options.aad_prefix.as_deref().unwrap_or_default();
         let mut plan = Self {
             algorithm: options.algorithm,
-            aad: FileAad::new(prefix, &unique),
+            aad: FileAad::of_file(prefix, &unique)?,
             ring: Keyring::default(),
             magic: if options.plaintext_footer { PLAIN } else { ENCRYPTED },
             pages: Vec::new(),

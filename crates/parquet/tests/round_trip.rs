@@ -4,7 +4,7 @@
 mod common;
 
 use std::{
-    io,
+    fs, io,
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -96,6 +96,29 @@ fn headers_of_any_length() {
         assert_consistent(&image);
         assert!(told(&image) == told(&plain));
     }
+}
+
+/// Up to that of the longest that readers take.
+#[test]
+fn no_header_is_sealed_that_does_not_open() {
+    let shape = Shape { row_groups: 1, columns: 1, pages: 1, ..SMALL };
+    let (_folder, path) = place();
+    let mut refused = Vec::new();
+    for less in [200, 100, 50, 0] {
+        let plain = plain(Shape { header_bytes: (16 << 20) - less, ..shape });
+        match seal(&InMemory(&plain), &uniform(), &SealOptions::default(), &path) {
+            Ok(_) => {
+                let sealed = fs::read(&path).unwrap();
+                let image = opened(&sealed, &uniform(), OpenOptions::default()).unwrap();
+                assert!(told(&image) == told(&plain));
+            }
+            Err(error) => {
+                assert!(matches!(error, Error::TooLong { .. }), "{error}");
+                refused.push(less);
+            }
+        }
+    }
+    assert!(refused.contains(&0) && !refused.contains(&200), "{refused:?}");
 }
 
 /// Those that stay as they are, longer than what is copied at once.
@@ -216,6 +239,15 @@ fn prefixes() {
         assert!(error.is_not_authentic(), "{error}");
         let error = opened(&withheld, &uniform(), with(None)).unwrap_err();
         assert!(matches!(error, Error::AadPrefix { .. }), "{error}");
+        // Every page has the prefix: it is no longer than pages are.
+        let long = |bytes| SealOptions { aad_prefix: Some(vec![7; bytes]), ..options.clone() };
+        let longest = sealed(&plain, &uniform(), &long(4088));
+        assert!(opened(&longest, &uniform(), with(Some(&[7; 4088]))).is_ok());
+        let error = opened(&longest, &uniform(), with(Some(&[7; 4089]))).unwrap_err();
+        assert!(error.to_string().ends_with("take more than 4,096 bytes"), "{error}");
+        let (_folder, path) = place();
+        let error = seal(&InMemory(&plain), &uniform(), &long(4089), &path).map(drop).unwrap_err();
+        assert!(error.to_string().ends_with("take more than 4,096 bytes"), "{error}");
         let options = SealOptions { aad_prefix: None, ..options };
         let without = sealed(&plain, &uniform(), &options);
         let error = opened(&without, &uniform(), with(Some(b"a prefix"))).unwrap_err();

@@ -5,21 +5,34 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 
 use crate::{
     backend::Chosen,
-    buffers::{Data, copied, detached, same_length, wrong_length},
+    buffers::{Data, copied, same_length, wrong_length},
     errors::{InvalidTag, OrRaise},
     ffi::Bytes,
+    interpreter::{detached, weight},
 };
 
 const TAG_BYTES: usize = 16;
 
 /// A cipher in GCM under a key.
-struct Keyed(Gcm<Box<dyn Engine>>);
+struct Keyed {
+    gcm: Gcm<Box<dyn Engine>>,
+    /// Whether a GPU is waited for even where a message is short.
+    waits: bool,
+}
 
 impl Keyed {
     fn new(cipher: &str, key: &Bound<'_, PyAny>, backend: &str) -> PyResult<Self> {
-        let key = copied(key, "key")?;
-        let engine = Chosen::new(backend).engine(cipher, &key, usize::MAX)?;
-        Gcm::of(engine).or_raise().map(Self)
+        let (py, key) = (key.py(), copied(key, "key")?);
+        let chosen = Chosen::new(backend);
+        let (engine, waits) = (chosen.engine(py, cipher, &key, usize::MAX)?, chosen.waits());
+        let gcm = detached(py, weight(waits, 0), || Gcm::of(engine)).or_raise()?;
+        Ok(Self { gcm, waits })
+    }
+
+    /// What [`detached`] is told of a message with `bytes` bytes of data. What it has besides is hashed, and may be
+    /// long as well.
+    fn weight(&self, message: &Message, bytes: usize) -> usize {
+        weight(self.waits, message.associated_data.len().saturating_add(bytes))
     }
 
     fn encrypt<'py>(
@@ -32,9 +45,9 @@ impl Keyed {
         let data = data.as_slice();
         PyBytes::new_with(py, data.len() + TAG_BYTES, |out| {
             let (text, tag) = out.split_at_mut(data.len());
-            detached(py, data.len(), || {
+            detached(py, self.weight(message, data.len()), || {
                 let text = same_length(data, text);
-                self.0.encrypt(&message.nonce, &message.associated_data, text, tag)
+                self.gcm.encrypt(&message.nonce, &message.associated_data, text, tag)
             })
             .or_raise()
         })
@@ -49,9 +62,9 @@ impl Keyed {
         let data = data.to_read()?;
         let (data, tag) = split_tag(data.as_slice())?;
         PyBytes::new_with(py, data.len(), |text| {
-            detached(py, data.len(), || {
+            detached(py, self.weight(message, data.len()), || {
                 let text = same_length(data, text);
-                self.0.decrypt(&message.nonce, &message.associated_data, text, tag)
+                self.gcm.decrypt(&message.nonce, &message.associated_data, text, tag)
             })
             .or_raise()
         })
@@ -70,8 +83,8 @@ impl Keyed {
         }
         let mut tag = buf.part(length..buf.len()).to_write()?;
         let (mut text, tag) = (Data::between(data, &buf.part(0..length))?, tag.as_mut_slice());
-        detached(py, length, || {
-            self.0.encrypt(&message.nonce, &message.associated_data, text.in_out(), tag)
+        detached(py, self.weight(message, length), || {
+            self.gcm.encrypt(&message.nonce, &message.associated_data, text.in_out(), tag)
         })
         .or_raise()?;
         Ok(buf.len())
@@ -90,8 +103,8 @@ impl Keyed {
         }
         let tag = data.part(length..data.len()).to_read()?.as_slice().to_vec();
         let mut text = Data::between(&data.part(0..length), buf)?;
-        detached(py, length, || {
-            self.0.decrypt(&message.nonce, &message.associated_data, text.in_out(), &tag)
+        detached(py, self.weight(message, length), || {
+            self.gcm.decrypt(&message.nonce, &message.associated_data, text.in_out(), &tag)
         })
         .or_raise()?;
         Ok(length)
@@ -113,8 +126,9 @@ impl Message {
                 format!("nonce has {} bytes; accepted are 8 to 128, 12 are usual", nonce.len());
             return Err(PyValueError::new_err(text));
         }
-        let associated_data =
-            data.map_or(Ok(Vec::new()), |data| Ok::<_, PyErr>(copied(data, "data")?.to_vec()))?;
+        let associated_data = data.map_or(Ok(Vec::new()), |data| {
+            Ok::<_, PyErr>(copied(data, "associated_data")?.to_vec())
+        })?;
         Ok(Self { nonce, associated_data })
     }
 }

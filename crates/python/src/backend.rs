@@ -1,17 +1,22 @@
 //! `backend=`: who computes.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use lanecrypt::{
-    BackendChoice, CipherName, Engine, LookupError, Xts, aes::AES, gpu, io::RunsUnits,
-    xts_halves_are_equal,
+    BackendChoice, CIPHERS, CipherName, Engine, LookupError, Xts, aes::AES, gpu, io::RunsUnits,
+    registry::Platform, xts_halves_are_equal,
 };
 use lanecrypt_tink::{Cpu, Cuda, SegmentRunner};
-use pyo3::{PyErr, PyResult, exceptions::PyValueError};
+use pyo3::{PyErr, PyResult, Python, exceptions::PyValueError};
 
 use crate::{errors::OrRaise, self_test};
 
 /// Data shorter than this runs on the caller's thread by the fastest implementation: neither threads nor
 /// a GPU would be asked.
 const SHORT: usize = 2 * lanecrypt::THREAD_PIECE_BYTES;
+
+/// Whether `auto` has looked for its device, which takes a while the first time.
+static HAS_LOOKED: AtomicBool = AtomicBool::new(false);
 
 /// What a caller chose.
 #[derive(Clone, Debug)]
@@ -27,19 +32,32 @@ impl Chosen {
         text.parse().map_or_else(|_| Self::Row(text.to_owned()), Self::Place)
     }
 
+    /// Whether a call waits for a GPU even where it is short: the interpreter is to be released then. `auto` leaves
+    /// what is short to the CPU.
+    pub(crate) fn waits(&self) -> bool {
+        match self {
+            Self::Place(place) => matches!(place, BackendChoice::Cuda(_)),
+            Self::Row(id) => {
+                let mut rows = CIPHERS.iter().filter_map(|cipher| cipher.backend(id));
+                rows.any(|row| row.platform != Platform::Cpu)
+            }
+        }
+    }
+
     /// An engine for data of `bytes` bytes.
     ///
     /// # Errors
     /// `ValueError` for unknown names and wrong keys, `RuntimeError` for what this machine cannot run, `SelfTestError`.
     pub(crate) fn engine(
         &self,
+        py: Python<'_>,
         cipher: &str,
         key: &[u8],
         bytes: usize,
     ) -> PyResult<Box<dyn Engine>> {
         let cipher = CipherName::with_key(cipher, key.len()).or_raise()?.cipher;
         self_test::once(cipher)?;
-        self.engine_of(cipher.name, key, bytes).or_raise()
+        self.made(py, bytes, || self.engine_of(cipher.name, key, bytes)).or_raise()
     }
 
     /// The same for XTS, whose key is two of the cipher's.
@@ -48,6 +66,7 @@ impl Chosen {
     /// As [`engine`](Self::engine).
     pub(crate) fn xts(
         &self,
+        py: Python<'_>,
         cipher: &str,
         key: &[u8],
         bytes: usize,
@@ -62,10 +81,21 @@ impl Chosen {
         self_test::once(cipher)?;
         let cipher = cipher.name;
         if let Self::Place(place @ BackendChoice::Cuda(_)) = self {
-            return place.xts(cipher, key).or_raise();
+            return self.made(py, bytes, || place.xts(cipher, key)).or_raise();
         }
-        let engine = |key| self.engine_of(cipher, key, bytes).or_raise();
+        let engine = |key| self.made(py, bytes, || self.engine_of(cipher, key, bytes)).or_raise();
         Ok(Box::new(Xts::new(engine(data)?, engine(tweak)?)))
+    }
+
+    /// What `make` makes for data of `bytes` bytes, without the interpreter's lock where it may open a device.
+    fn made<T: Send>(&self, py: Python<'_>, bytes: usize, make: impl FnOnce() -> T + Send) -> T {
+        let looks = matches!(self, Self::Place(BackendChoice::Auto)) && bytes >= SHORT;
+        if !(self.waits() || looks && !HAS_LOOKED.load(Relaxed)) {
+            return make();
+        }
+        let made = py.detach(make);
+        HAS_LOOKED.fetch_or(looks, Relaxed);
+        made
     }
 
     fn engine_of(
@@ -87,7 +117,11 @@ impl Chosen {
     ///
     /// # Errors
     /// `RuntimeError` for a GPU that is not there, `SelfTestError`, `ValueError` for what is no such place.
-    pub(crate) fn sealing(&self, threads: Option<usize>) -> PyResult<Box<dyn SegmentRunner>> {
+    pub(crate) fn sealing(
+        &self,
+        py: Python<'_>,
+        threads: Option<usize>,
+    ) -> PyResult<Box<dyn SegmentRunner>> {
         self_test::once(&AES)?;
         match self {
             Self::Place(BackendChoice::Auto | BackendChoice::Cpu) => match threads {
@@ -95,7 +129,8 @@ impl Chosen {
                 threads => Ok(Box::new(Cpu::new(threads.unwrap_or(0)))),
             },
             Self::Place(BackendChoice::Cuda(number)) => {
-                Ok(Box::new(Cuda::new(&gpu(*number).or_raise()?).or_raise()?))
+                let device = py.detach(|| gpu(*number)).or_raise()?;
+                Ok(Box::new(Cuda::new(&device).or_raise()?))
             }
             Self::Row(id) => Err(not_for_files(id)),
         }

@@ -3,26 +3,10 @@
 use std::{ops::Range, path::PathBuf};
 
 use lanecrypt::cipher::InOutBuf;
-use pyo3::{Bound, PyAny, PyResult, Python, exceptions::PyValueError, types::PyAnyMethods};
+use pyo3::{Bound, PyAny, PyErr, PyResult, exceptions::PyValueError, types::PyAnyMethods};
 use zeroize::Zeroizing;
 
-use crate::{
-    ffi::{Bytes, Reading, Writing, overlap},
-    threads::with_threads,
-};
-
-/// Bytes from which on the interpreter is released during a call: shorter ones take a microsecond or two.
-const RELEASED_FROM: usize = 8 << 10;
-
-/// Runs `work` over `bytes` bytes, without the interpreter's lock if that takes longer than taking the
-/// lock again.
-pub(crate) fn detached<T: Send>(
-    py: Python<'_>,
-    bytes: usize,
-    work: impl FnOnce() -> T + Send,
-) -> T {
-    if bytes < RELEASED_FROM { work() } else { py.detach(|| with_threads(work)) }
-}
+use crate::ffi::{Bytes, Reading, Writing, overlap};
 
 /// Where the bytes of a call come from and go to; equally long.
 pub(crate) enum Data {
@@ -50,7 +34,7 @@ impl Data {
     /// # Errors
     /// As [`new`](Self::new).
     pub(crate) fn between(data: &Bytes, out: &Bytes) -> PyResult<Self> {
-        if is_in_place(&data.addresses(), &out.addresses())? {
+        if is_in_place(&data.addresses(), &out.addresses(), out.name())? {
             return Ok(Self::InPlace(out.to_write()?));
         }
         Ok(Self::Between(data.to_read()?, out.to_write()?))
@@ -75,25 +59,31 @@ pub(crate) fn same_length<'a>(data: &'a [u8], out: &'a mut [u8]) -> InOutBuf<'a,
     InOutBuf::new(data, out).unwrap_or_else(|_| InOutBuf::from(&mut [][..]))
 }
 
-/// Whether what is read at one range of addresses and written at the other is in place.
+/// Whether what is read at one range of addresses and written at the other is in place; errors call the latter
+/// `name`, as the caller's function does.
 ///
 /// # Errors
 /// `ValueError` for different lengths, and for two that overlap and are not the same.
-pub(crate) fn is_in_place(data: &Range<usize>, out: &Range<usize>) -> PyResult<bool> {
+pub(crate) fn is_in_place(data: &Range<usize>, out: &Range<usize>, name: &str) -> PyResult<bool> {
     if data.len() != out.len() {
-        return Err(wrong_length("out", out.len(), data.len()));
+        return Err(wrong_length(name, out.len(), data.len()));
     }
     if data != out && overlap(data, out) {
-        return Err(PyValueError::new_err(
-            "data and out overlap; they must be the same memory, or have no byte in common",
-        ));
+        return Err(overlapping(name));
     }
     Ok(data == out)
 }
 
 /// A buffer of another length than it should have.
-pub(crate) fn wrong_length(name: &str, given: usize, expected: usize) -> pyo3::PyErr {
+pub(crate) fn wrong_length(name: &str, given: usize, expected: usize) -> PyErr {
     PyValueError::new_err(format!("{name} has {given} bytes; expected are {expected}"))
+}
+
+/// A buffer for the result that has a part of the data, and not all of it.
+pub(crate) fn overlapping(name: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "data and {name} overlap; they must be the same memory, or have no byte in common"
+    ))
 }
 
 /// A copy of a few bytes: a key, an IV.

@@ -67,7 +67,7 @@ impl<'a> Parts<'a> {
         Ok(Self { algorithm, iv, direction: direction(decrypt), backend: Chosen::new(backend) })
     }
 
-    fn engine(&self) -> PyResult<Box<dyn lanecrypt::Engine>> {
-        self.backend.engine(&self.algorithm.cipher, &self.algorithm.key, usize::MAX)
+    fn engine(&self, py: Python<'_>) -> PyResult<Box<dyn lanecrypt::Engine>> {
+        self.backend.engine(py, &self.algorithm.cipher, &self.algorithm.key, usize::MAX)
     }
 }

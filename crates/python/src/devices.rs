@@ -30,9 +30,10 @@ impl Device {
 /// >>> [device.number for device in lanecrypt.devices()] == list(range(len(lanecrypt.devices())))
 /// True
 #[pyfunction]
-pub(crate) fn devices() -> Vec<Device> {
+pub(crate) fn devices(py: Python<'_>) -> Vec<Device> {
     let open = |number| Some((number, cuda::Device::number(number).ok()?));
-    (0..cuda::Device::count().unwrap_or(0)).filter_map(open).map(described).collect()
+    // The first time it takes a while.
+    py.detach(|| (0..cuda::Device::count().unwrap_or(0)).filter_map(open).map(described).collect())
 }
 
 /// The text of `lanecrypt.cuh`: AES and GF(2^128) as functions of a thread, for kernels that are compiled

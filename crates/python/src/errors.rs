@@ -21,7 +21,7 @@ create_exception!(
     lanecrypt.ciphers,
     AlreadyFinalized,
     PyException,
-    "The context was finalized: a new message takes a new one."
+    "The context was finalized, or an update of it failed: a new message takes a new one."
 );
 create_exception!(
     lanecrypt.ciphers,

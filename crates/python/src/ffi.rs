@@ -57,6 +57,11 @@ impl Bytes {
         self.part.len()
     }
 
+    /// What errors call them.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// Whether this is the same memory.
     pub(crate) fn is_at(&self, other: &Self) -> bool {
         self.addresses() == other.addresses()
@@ -203,6 +208,12 @@ pub(crate) fn detached_socket(socket: &Bound<'_, PyAny>) -> PyResult<TcpStream> 
     }
     // SAFETY: the descriptor is open, and the object that had it has just given it away.
     Ok(TcpStream::from(unsafe { OwnedFd::from_raw_fd(number) }))
+}
+
+/// Whether Python knows this thread: others never have the interpreter's lock.
+pub(crate) fn is_known_to_python() -> bool {
+    // SAFETY: it may be called by every thread, also before the interpreter has begun and after it has ended.
+    unsafe { !pyo3::ffi::PyGILState_GetThisThreadState().is_null() }
 }
 
 /// Whether both have something in common.

@@ -15,10 +15,11 @@ use pyo3::{
 use zeroize::Zeroizing;
 
 use crate::{
-    buffers::{copied, detached},
+    buffers::copied,
     errors::{IntoPython, OrRaise},
     ffi::{Bytes, Reading, dlpack},
-    tensor::{Foreign, device as gpu},
+    interpreter::detached,
+    tensor::{Foreign, OwnersStream, device as gpu},
 };
 
 /// Seals blocks of memory of a GPU into frames, which lie one behind the other in the result.
@@ -121,7 +122,7 @@ impl Call {
         };
         let tensors = tensors.iter().map(of).collect::<PyResult<Vec<_>>>()?;
         let mut devices = tensors.iter().filter_map(Foreign::device);
-        let device = devices.next().cloned().map_or_else(|| gpu(0), Ok)?;
+        let device = devices.next().cloned().map_or_else(|| gpu(key.py(), 0), Ok)?;
         if tensors.iter().filter_map(Foreign::device).any(|other| *other != device) {
             return Err(PyValueError::new_err("the tensors are on different devices"));
         }
@@ -150,13 +151,10 @@ impl Call {
     }
 
     /// Waits for what the tensors' owners have queued.
-    fn wait(&self) -> PyResult<()> {
-        for tensor in &self.tensors {
-            if tensor.device().is_some() {
-                tensor.stream(&self.device)?.synchronize().or_raise()?;
-            }
-        }
-        Ok(())
+    fn wait(&self, py: Python<'_>) -> PyResult<()> {
+        let there = self.tensors.iter().filter(|tensor| tensor.device().is_some());
+        let streams: Vec<_> = there.map(|tensor| tensor.stream(&self.device)).collect();
+        py.detach(|| streams.into_iter().try_for_each(OwnersStream::wait)).or_raise()
     }
 
     fn data(&self) -> Vec<&[u8]> {
@@ -164,7 +162,7 @@ impl Call {
     }
 
     fn seal(&self, py: Python<'_>, output: &mut [u8]) -> PyResult<()> {
-        self.wait()?;
+        self.wait(py)?;
         let Self { key, device, places, .. } = self;
         let data = self.data();
         detached(py, usize::MAX, || {
@@ -177,7 +175,7 @@ impl Call {
     }
 
     fn open(&self, py: Python<'_>, sealed: &[Reading]) -> Result<(), Error> {
-        self.wait().map_err(std::io::Error::other)?;
+        self.wait(py).map_err(std::io::Error::other)?;
         let Self { key, device, places, .. } = self;
         let data = self.data();
         let sealed: Vec<_> = sealed.iter().map(Reading::as_slice).collect();

@@ -14,6 +14,7 @@ mod devices;
 mod errors;
 mod ffi;
 mod frames;
+mod interpreter;
 mod objects;
 mod parquet;
 mod passes;

@@ -177,8 +177,9 @@ impl Driver {
     }
 
     /// Lets others drive the job.
-    fn close(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    fn close(&self, py: Python<'_>) {
+        // Another thread may have it, as long as it commits.
+        py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take()));
     }
 
     fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -186,8 +187,8 @@ impl Driver {
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
-        self.close();
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        self.close(py);
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -10,9 +10,10 @@ use pyo3::prelude::*;
 
 use crate::{
     backend::{Chosen, require_different_halves},
-    buffers::{Data, copied, detached},
+    buffers::{Data, copied},
     direction,
     errors::OrRaise,
+    interpreter::{detached, weight},
     tensor::{Mode, Tensors},
 };
 
@@ -32,14 +33,17 @@ impl Pass<'_, '_> {
         mode: Mode<'_>,
         work: impl FnOnce(&dyn Engine, InOutBuf<'_, '_, u8>) -> Result<(), Error> + Send,
     ) -> PyResult<()> {
+        let py = self.data.py();
         if let Some(tensors) = Tensors::new(self.data, self.out)? {
             let key = copied(self.key, "key")?;
-            return tensors.run(self.data.py(), self.cipher, &key, self.backend, mode);
+            return tensors.run(py, self.cipher, &key, self.backend, mode);
         }
         let mut data = Data::new(self.data, self.out)?;
         let (key, bytes) = (copied(self.key, "key")?, data.len());
-        let engine = Chosen::new(self.backend).engine(self.cipher, &key, bytes)?;
-        detached(self.data.py(), bytes, || work(&*engine, data.in_out())).or_raise()
+        let chosen = Chosen::new(self.backend);
+        let engine = chosen.engine(py, self.cipher, &key, bytes)?;
+        let weight = weight(chosen.waits(), bytes);
+        detached(py, weight, || work(&*engine, data.in_out())).or_raise()
     }
 }
 
@@ -161,7 +165,8 @@ pub(crate) fn xts(
     }
     let mut data = Data::new(data, out)?;
     let bytes = data.len();
-    let xts = Chosen::new(backend).xts(cipher, &key, bytes)?;
+    let chosen = Chosen::new(backend);
+    let xts = chosen.xts(py, cipher, &key, bytes)?;
     let units = || xts.run_units(direction(decrypt), first_unit.into(), unit_bytes, data.in_out());
-    detached(py, bytes, units).or_raise()
+    detached(py, weight(chosen.waits(), bytes), units).or_raise()
 }

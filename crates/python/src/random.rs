@@ -13,9 +13,10 @@ use pyo3::{
 };
 
 use crate::{
-    buffers::{copied, detached, wrong_length},
+    buffers::{copied, wrong_length},
     errors::OrRaise,
     ffi::Bytes,
+    interpreter::{RELEASED_FROM, detached},
     self_test,
     tensor::Foreign,
 };
@@ -37,8 +38,24 @@ use crate::{
 pub(crate) struct Generator(Mutex<random::Generator>);
 
 impl Generator {
+    /// For who has released the interpreter: another thread may be drawing.
     fn lock(&self) -> MutexGuard<'_, random::Generator> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work`, which draws `bytes` bytes, when no other thread draws; that is waited for without the interpreter.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        bytes: usize,
+        work: impl FnOnce(&mut random::Generator) -> T + Send,
+    ) -> T {
+        if bytes < RELEASED_FROM
+            && let Ok(mut generator) = self.0.try_lock()
+        {
+            return work(&mut generator);
+        }
+        detached(py, usize::MAX, || work(&mut self.lock()))
     }
 
     /// Draws into a contiguous buffer, or memory of a GPU.
@@ -47,12 +64,14 @@ impl Generator {
         let Some(memory) = Foreign::of(out, "out")? else {
             let mut bytes = Bytes::of(out, "out")?.to_write()?;
             let length = bytes.len();
-            detached(py, length, || self.lock().draw(draw, bytes.as_mut_slice())).or_raise()?;
+            let bytes = bytes.as_mut_slice();
+            self.with(py, length, |generator| generator.draw(draw, bytes)).or_raise()?;
             return Ok(out.clone());
         };
         if let Some(device) = memory.device() {
-            let (stream, mut slice) = (memory.stream(device)?, memory.slice_mut(device)?);
+            let (stream, mut slice) = (memory.stream(device), memory.slice_mut(device)?);
             let drawn = py.detach(|| -> Result<(), RandomError> {
+                let stream = stream.open()?;
                 let mut generator = self.lock();
                 Ok(generator.draw_on(&stream, draw, &mut slice)?.wait()?)
             });
@@ -86,7 +105,7 @@ impl Generator {
         match (count, out) {
             (Some(count), None) => {
                 let bytes = PyBytes::new_with(py, count, |bytes| {
-                    detached(py, count, || self.lock().bytes(bytes)).or_raise()
+                    self.with(py, count, |generator| generator.bytes(bytes)).or_raise()
                 });
                 Ok(bytes?.into_any())
             }
@@ -142,29 +161,31 @@ impl Generator {
 
     /// A generator of the same key, at the beginning of another stream: streams never have a number in common place. There
     /// are 2^48.
-    fn stream(&self, number: u64) -> PyResult<Self> {
-        Ok(Self(Mutex::new(self.lock().stream(number).or_raise()?)))
+    fn stream(&self, py: Python<'_>, number: u64) -> PyResult<Self> {
+        let stream = self.with(py, 0, |generator| generator.stream(number));
+        Ok(Self(Mutex::new(stream.or_raise()?)))
     }
 
     /// Bytes of the stream that are drawn.
     #[getter]
-    fn place(&self) -> u64 {
-        self.lock().place()
+    fn place(&self, py: Python<'_>) -> u64 {
+        self.with(py, 0, |generator| generator.place())
     }
 
     #[setter]
-    fn set_place(&self, place: u64) {
-        self.lock().seek(place);
+    fn set_place(&self, py: Python<'_>, place: u64) {
+        self.with(py, 0, |generator| generator.seek(place));
     }
 
     /// What `set_state` goes on from: key, stream and place. It is as secret as the numbers.
     fn get_state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &*self.lock().state())
+        PyBytes::new(py, &*self.with(py, 0, |generator| generator.state()))
     }
 
     /// Goes on from a state.
     fn set_state(&self, state: &Bound<'_, PyAny>) -> PyResult<()> {
-        *self.lock() = of_state(state)?;
+        let given = of_state(state)?;
+        self.with(state.py(), 0, |generator| *generator = given);
         Ok(())
     }
 
@@ -174,8 +195,8 @@ impl Generator {
         Ok(Self(Mutex::new(of_state(state)?)))
     }
 
-    fn __repr__(&self) -> String {
-        format!("<{:?}>", self.lock())
+    fn __repr__(&self, py: Python<'_>) -> String {
+        self.with(py, 0, |generator| format!("<{generator:?}>"))
     }
 }
 

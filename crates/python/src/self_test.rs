@@ -3,7 +3,7 @@
 use lanecrypt::{
     CIPHERS, LookupError, find_cipher, registry::CipherDescription, self_test as answers,
 };
-use pyo3::{PyResult, pyfunction};
+use pyo3::{PyResult, Python, pyfunction};
 
 use crate::errors::OrRaise;
 
@@ -24,7 +24,11 @@ pub(crate) fn once(cipher: &'static CipherDescription) -> PyResult<()> {
 /// True
 #[pyfunction]
 #[pyo3(signature = (cipher=None, backend="default"))]
-pub(crate) fn self_test(cipher: Option<&str>, backend: &str) -> PyResult<usize> {
+pub(crate) fn self_test(py: Python<'_>, cipher: Option<&str>, backend: &str) -> PyResult<usize> {
+    py.detach(|| run(cipher, backend))
+}
+
+fn run(cipher: Option<&str>, backend: &str) -> PyResult<usize> {
     let ciphers = match cipher {
         Some(name) => vec![find_cipher(name).or_raise()?],
         None => CIPHERS.to_vec(),

@@ -18,7 +18,7 @@ use pyo3::{
 use zeroize::Zeroizing;
 
 pub(crate) use self::{
-    foreign::Foreign,
+    foreign::{Foreign, OwnersStream},
     owned::{DeviceTensor, Owned},
 };
 use crate::{
@@ -30,11 +30,15 @@ use crate::{
 /// Bytes that pass the host at once, where the host computes.
 const HOST_PIECE: usize = 16 << 20;
 
-/// The GPU of this number.
+/// The GPU of this number. To open it takes a while the first time.
 ///
 /// # Errors
 /// `RuntimeError` where there is none.
-pub(crate) fn device(number: usize) -> PyResult<Device> {
+pub(crate) fn device(py: Python<'_>, number: usize) -> PyResult<Device> {
+    py.detach(|| opened(number))
+}
+
+fn opened(number: usize) -> PyResult<Device> {
     #[cfg(feature = "host-kernels")]
     {
         let _ = number;
@@ -53,10 +57,13 @@ pub(crate) enum Mode<'a> {
     Xts(Direction, DataUnits),
 }
 
-/// The tensors of a call: what is read, unless it is in place, and what is written.
+/// The tensors of a call: what is read, and what is written.
 pub(crate) struct Tensors {
+    /// None where the call names one tensor for both.
     input: Option<Foreign>,
     output: Foreign,
+    /// Whether both are the same memory, by whatever name.
+    is_in_place: bool,
 }
 
 impl Tensors {
@@ -70,7 +77,7 @@ impl Tensors {
     ) -> PyResult<Option<Self>> {
         let data = Foreign::of(data, "data")?;
         let Some(out) = out else {
-            return Ok(data.map(|output| Self { input: None, output }));
+            return Ok(data.map(|output| Self { input: None, output, is_in_place: true }));
         };
         match (data, Foreign::of(out, "out")?) {
             (None, None) => Ok(None),
@@ -83,13 +90,11 @@ impl Tensors {
     }
 
     fn between(data: Foreign, out: Foreign) -> PyResult<Self> {
-        if is_in_place(&data.addresses(), &out.addresses())? {
-            return Ok(Self { input: None, output: out });
-        }
+        let is_in_place = is_in_place(&data.addresses(), &out.addresses(), "out")?;
         if data.device() != out.device() {
             return Err(PyValueError::new_err("data and out are on different devices"));
         }
-        Ok(Self { input: Some(data), output: out })
+        Ok(Self { input: Some(data), output: out, is_in_place })
     }
 
     /// Runs a mode of a cipher where the tensors lie, on their stream, and waits for it.
@@ -110,18 +115,21 @@ impl Tensors {
         let cipher = CipherName::with_key(cipher, key.len() / keys).or_raise()?.cipher;
         cipher.check_key(&key[..key.len() / keys]).or_raise()?;
         let Some(device) = self.output.device() else { return Ok(()) }; // nothing is there
-        check_backend(backend, device)?;
+        check_backend(py, backend, device)?;
         let family = constant_time_family(cipher.name).or_raise()?.ok_or_else(|| {
             PyRuntimeError::new_err(format!("{} has no kernels for a GPU", cipher.name))
         })?;
-        let stream = self.output.stream(device)?;
         let mut output = self.output.slice_mut(device)?;
-        if let Some(input) = &self.input {
-            // What its owner has queued there comes before.
-            input.stream(device)?.synchronize().or_raise()?;
-        }
-        let input = self.input.as_ref().map(|input| input.slice(device));
+        let input = self.input.as_ref().filter(|_| !self.is_in_place);
+        let input = input.map(|input| input.slice(device));
+        let stream = self.output.stream(device);
+        let inputs_stream = self.input.as_ref().map(|input| input.stream(device));
         py.detach(|| {
+            if let Some(stream) = inputs_stream {
+                // What its owner has queued there comes before, also where the result's owner has queued nothing.
+                stream.wait().or_raise()?;
+            }
+            let stream = stream.open().or_raise()?;
             let run = Run { family, key, stream: &stream };
             run.mode(mode, input.as_ref(), &mut output)
         })
@@ -129,10 +137,10 @@ impl Tensors {
 }
 
 /// Checks that a call that says where tensors are computed says where they are.
-fn check_backend(backend: &str, at: &Device) -> PyResult<()> {
+fn check_backend(py: Python<'_>, backend: &str, at: &Device) -> PyResult<()> {
     let is_there = match backend.parse() {
         Ok(BackendChoice::Auto) => true,
-        Ok(BackendChoice::Cuda(number)) => device(number)? == *at,
+        Ok(BackendChoice::Cuda(number)) => device(py, number)? == *at,
         Ok(BackendChoice::Cpu) | Err(_) => false,
     };
     if is_there {

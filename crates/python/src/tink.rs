@@ -41,7 +41,7 @@ impl Choices<'_> {
         py: Python<'_>,
         work: impl FnOnce(Options<'_>) -> Result<T, E> + Send,
     ) -> PyResult<T> {
-        let runner = Chosen::new(self.backend).sealing(self.threads)?;
+        let runner = Chosen::new(self.backend).sealing(py, self.threads)?;
         running::run(py, self.progress, |run| {
             let add = |bytes| run.add(bytes);
             work(Options {

@@ -4,6 +4,8 @@ It runs over our own tensors, and over those of PyTorch and CuPy where they are 
 fast a sealed file goes to the device and back, and ends with an error at the first wrong byte.
 """
 
+import ctypes
+import faulthandler
 import os
 import resource
 import socket
@@ -123,6 +125,80 @@ def buffers_streams_and_frames(folder, keyset):
     print("  buffers, sockets, frames")
 
 
+class Queue:
+    """What a program queues on a stream of CUDA's: a function of Python's, which takes its time, and bytes after it."""
+
+    PER_THREAD = 2  # its handle means another stream on every thread
+
+    def __init__(self):
+        self.driver = ctypes.CDLL("libcuda.so.1")
+        handle = ctypes.c_void_p()
+        self.checked("cuStreamCreate", ctypes.byref(handle), ctypes.c_uint(1))  # in order with no other
+        self.streams = [handle.value, self.PER_THREAD]
+        self.function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: time.sleep(0.3))
+
+    def checked(self, name, *arguments):
+        status = getattr(self.driver, name)(*arguments)
+        require(status == 0, f"{name} gave {status}")
+
+    def put(self, stream, tensor, byte):
+        address = ctypes.c_uint64(tensor.__cuda_array_interface__["data"][0])
+        handle, count = ctypes.c_void_p(stream), ctypes.c_size_t(len(tensor))
+        self.checked("cuLaunchHostFunc", handle, self.function, None)
+        self.checked("cuMemsetD8Async", address, ctypes.c_ubyte(byte), count, handle)
+
+
+def what_owners_queue(folder, keyset):
+    """It comes before what is called here, and the function in it gets the interpreter."""
+    faulthandler.dump_traceback_later(120, exit=True)  # without the interpreter it would wait for ever
+    size, ctr, key, path = 1 << 20, MODES["aes ctr"], frames.generate_key(), os.path.join(folder, "queued")
+    after, sealed = bytes([7]) * size, bytearray(keyset.sealed_bytes(size))
+    expected = bytearray(after)
+    ctr(expected)
+    back = opened(folder, keyset, bytes(size))
+    back.tobytes()  # this thread has the device's context now
+    queue = Queue()
+
+    def to_file(tensor, view):
+        tink.seal_from_device(view, path, keyset)
+        with open(path, "rb") as file:
+            return tink.open_bytes(keyset, file.read()) == after
+
+    def to_buffer(tensor, view):
+        tink.seal_from_device_to_buffer(view, sealed, keyset)
+        return tink.open_bytes(keyset, sealed) == after
+
+    def to_frame(tensor, view):
+        frames.open(key, frames.seal(key, view), back)
+        return back.tobytes() == after
+
+    def in_place(tensor, view):
+        ctr(view)
+        return tensor.tobytes() == expected
+
+    def by_two_names(tensor, view):
+        ctr(view, out=tensor)
+        return tensor.tobytes() == expected
+
+    def to_another(tensor, view):
+        ctr(view, out=back)
+        return back.tobytes() == expected
+
+    def freed(tensor, view):
+        return True
+
+    for use in [to_file, to_buffer, to_frame, in_place, by_two_names, to_another, freed]:
+        # At first alone: memory that is made in a call waits for most of what is queued.
+        for stream in [None, *queue.streams]:
+            tensor = opened(folder, keyset, bytes(size) if stream else after)
+            if stream:
+                queue.put(stream, tensor, 7)
+            require(use(tensor, View(tensor, 0, size, stream=stream)), f"{use.__name__} after stream {stream}")
+            del tensor  # before others are queued, as its end waits for all
+    faulthandler.cancel_dump_traceback_later()
+    print("  what owners have queued, with a function of Python's in it")
+
+
 def refusals(folder, keyset):
     tensor = opened(folder, keyset, bytes(1000))
     ctr = MODES["aes ctr"]
@@ -225,6 +301,7 @@ def main():
         print("our own tensors:")
         modes_over_views(folder, keyset)
         buffers_streams_and_frames(folder, keyset)
+        what_owners_queue(folder, keyset)
         refusals(folder, keyset)
         for name in ["torch", "cupy"]:
             try:

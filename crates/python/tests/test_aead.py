@@ -84,9 +84,13 @@ def test_wrong_arguments():
         gcm.decrypt_into(NONCE, gcm.encrypt(NONCE, b"x", None), None, bytearray(2))
     with pytest.raises(BufferError, match="read-only"):
         gcm.encrypt_into(NONCE, b"x", None, bytes(17))
-    with pytest.raises(ValueError, match="overlap"):
-        buffer = bytearray(40)
-        gcm.encrypt_into(NONCE, memoryview(buffer)[1:21], None, memoryview(buffer)[:36])
+    buffer = memoryview(bytearray(40))
+    with pytest.raises(ValueError, match="data and buf overlap"):
+        gcm.encrypt_into(NONCE, buffer[1:21], None, buffer[:36])
+    with pytest.raises(ValueError, match="data and buf overlap"):
+        gcm.decrypt_into(NONCE, buffer[:36], None, buffer[1:21])
+    with pytest.raises(BufferError, match="associated_data is not contiguous"):
+        gcm.encrypt(NONCE, b"", buffer[::2])
     with pytest.raises(ValueError, match="accepted are"):
         AESGCM(bytes(17))
     with pytest.raises(ValueError, match="accepted are"):

@@ -1,6 +1,8 @@
 """Streaming contexts: pyca/cryptography's bytes in whatever pieces, and its order of calls."""
 
 import os
+import subprocess
+import sys
 
 import hypothesis
 import hypothesis.strategies as st
@@ -184,6 +186,68 @@ def test_ivs_are_buffers():
             with pytest.raises(TypeError):
                 mode(wrong)
         assert mode(bytearray(range(16))).iv == mode(memoryview(bytes(range(16)))).iv == bytes(range(16))
+
+
+@pytest.mark.parametrize("mode", [modes.CTR(IV), modes.CBC(IV), modes.GCM(IV)], ids=lambda mode: mode.name)
+def test_an_update_that_was_refused_is_none(mode):
+    cipher, room = Cipher(algorithms.AES(KEY), mode), bytearray(64)
+    expected = cipher.encryptor().update(bytes(96))
+    context = cipher.encryptor()
+    assert context.update(bytes(32)) == expected[:32]
+    for error, text, data, buf in [
+        (ValueError, "buf has 63 bytes; the result of this update has 64", bytes(64), memoryview(room)[:63]),
+        (ValueError, "data and buf overlap", memoryview(room)[:32], memoryview(room)[16:]),
+        (BufferError, "buf is read-only", bytes(64), bytes(64)),
+    ]:
+        with pytest.raises(error, match=text):
+            context.update_into(data, buf)
+    assert context.update_into(bytes(64), room) == 64
+    assert room == expected[32:]
+
+
+# A host build of the kernels whose launches of one fail. It has the others from the library that it needs.
+FAILING = """
+struct Expected { unsigned threads, group_threads, shared_bytes, parameter_bytes; };
+extern "C" const Expected *aes_bitslice_ctr(const void *, const void *, unsigned long) {
+    static const Expected none{};
+    return &none;
+}
+"""
+UPDATES = """
+from lanecrypt.ciphers import AlreadyFinalized, Cipher, algorithms, modes
+
+def raises(error, call, *arguments):
+    try:
+        call(*arguments)
+    except error:
+        return
+    raise SystemExit(f"{call} did not raise {error.__name__}")
+
+for mode in modes.CTR(bytes(16)), modes.GCM(bytes(12)):
+    cipher = Cipher(algorithms.AES(bytes(32)), mode, backend="host-bitslice")
+    text = bytearray(100_000)
+    for arguments in [text], [text, bytearray(100_000)], [text, text]:
+        context = cipher.encryptor()
+        update = context.update_into if arguments[1:] else context.update
+        raises(RuntimeError, update, *arguments)
+        raises(AlreadyFinalized, update, *arguments)
+        raises(AlreadyFinalized, context.update, b"")
+        raises(AlreadyFinalized, context.finalize)
+"""
+
+
+def test_an_update_whose_engine_fails_ends_the_message(tmp_path, judges):
+    """Trying it again would go on elsewhere in the message, or use a counter twice."""
+    host = os.environ.get("LANECRYPT_HOST_KERNELS")
+    if host is None:
+        pytest.skip("LANECRYPT_HOST_KERNELS does not name the host build of the kernels")
+    compiler = os.environ.get("CXX", "g++")
+    judges(programs=[compiler])
+    source, library = tmp_path / "failing.cpp", tmp_path / "failing.so"
+    source.write_text(FAILING)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-Wl,--no-as-needed", host], check=True)
+    environment = dict(os.environ, LANECRYPT_HOST_KERNELS=str(library))
+    subprocess.run([sys.executable, "-c", UPDATES], env=environment, check=True, timeout=300)
 
 
 def test_an_update_that_failed_is_none():

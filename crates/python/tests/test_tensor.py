@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 import lanecrypt
-from lanecrypt import frames, tink
+from lanecrypt import frames, parquet, tink
+from lanecrypt.aead import AESGCM
+from lanecrypt.ciphers import Cipher, algorithms, modes
 
 CUDA, CPU = 2, 1
 KEY, IV = bytes(range(32)), bytes(range(7, 23))
@@ -262,6 +264,42 @@ def test_in_place_is_the_same_tensor():
     expected = bytearray(64)
     lanecrypt.ctr("aes", KEY, IV, expected)
     assert array.tobytes() == expected
+
+
+def test_every_owners_stream_is_waited_for(tmp_path, keyset):
+    """The host build has CUDA's default stream alone, and refuses to wait for another."""
+    array, other = np.zeros(64, np.uint8), np.zeros(64, np.uint8)
+    theirs = Interface(array, stream=2)
+    for call in [
+        lambda: lanecrypt.ctr("aes", KEY, IV, theirs),
+        lambda: lanecrypt.ctr("aes", KEY, IV, theirs, out=Interface(array)),
+        lambda: lanecrypt.ctr("aes", KEY, IV, Interface(array), out=theirs),
+        lambda: lanecrypt.ctr("aes", KEY, IV, theirs, out=Interface(other)),
+        lambda: lanecrypt.ctr("aes", KEY, IV, Interface(other), out=theirs),
+        lambda: lanecrypt.random.bytes(out=theirs),
+        lambda: frames.seal(KEY, theirs),
+        lambda: tink.seal_from_device_to_buffer(theirs, bytearray(keyset.sealed_bytes(64)), keyset),
+        lambda: parquet.seal(theirs, tmp_path / "sealed", KEY),
+    ]:
+        with pytest.raises(RuntimeError, match="the stream is not of the primary context"):
+            call()
+    assert not array.any() and not other.any()
+
+
+def test_what_is_short_runs_on_a_device():
+    def all_of(backend):
+        data = bytearray(range(96))
+        lanecrypt.ctr("aes", KEY, IV, data, backend=backend)
+        lanecrypt.xts("aes", KEY + IV * 2, data, backend=backend)
+        gcm = AESGCM(KEY, backend=backend)
+        sealed = gcm.encrypt(IV, data, b"header")
+        assert gcm.decrypt(IV, sealed, b"header") == data
+        for mode in [modes.CBC(IV), modes.CTR(IV), modes.GCM(IV)]:
+            encryptor = Cipher(algorithms.AES(KEY), mode, backend=backend).encryptor()
+            sealed += encryptor.update(data[:40]) + encryptor.update(data[40:]) + encryptor.finalize()
+        return sealed + encryptor.tag
+
+    assert all_of("host-bitslice") == all_of("cpu")
 
 
 @pytest.mark.parametrize("template", ["AES128_GCM_HKDF_4KB", "AES256_CTR_HMAC_SHA256_4KB"])

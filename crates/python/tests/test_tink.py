@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import stat
+import subprocess
 import sys
 import threading
 
@@ -136,6 +137,26 @@ def test_keysets(tmp_path, keyset):
         tink.Keyset.from_json("{}")
     secret = json.loads(keyset.to_json())["key"][0]["keyData"]["value"]
     assert secret not in repr(keyset) + str(keyset)
+
+
+# Where the interpreter is not released, the thread never writes.
+LOADED = """
+import os, sys, threading
+from lanecrypt import tink
+
+def write():
+    with open(sys.argv[1], "w") as pipe:
+        pipe.write(keyset.to_json())
+
+keyset = tink.Keyset.generate()
+os.mkfifo(sys.argv[1])
+threading.Thread(target=write).start()
+assert tink.Keyset.load(sys.argv[1]).ids == keyset.ids
+"""
+
+
+def test_a_keyset_may_come_from_another_thread(tmp_path):
+    subprocess.run([sys.executable, "-c", LOADED, tmp_path / "pipe"], check=True, timeout=60)
 
 
 def test_readers(tmp_path, keyset, source):

@@ -147,7 +147,7 @@ pub fn ctr(
         let mut keystream = counter;
         cipher.encrypt_block(&mut keystream[..block_bytes]);
         xor_into(piece, &keystream);
-        increment_big_endian(&mut counter[..block_bytes]);
+        increment(&mut counter[..block_bytes]);
     }
     Ok(())
 }
@@ -278,7 +278,8 @@ pub(crate) fn xor_into(block: &mut [u8], mask: &[u8]) {
     }
 }
 
-fn increment_big_endian(counter: &mut [u8]) {
+/// Adds one to a big-endian number of any length, which wraps.
+fn increment(counter: &mut [u8]) {
     for byte in counter.iter_mut().rev() {
         *byte = byte.wrapping_add(1);
         if *byte != 0 {

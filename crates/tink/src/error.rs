@@ -101,8 +101,8 @@ pub enum Error {
         /// What it may be.
         accepted: &'static str,
     },
-    /// A keyset or key does not have the form it should.
-    #[error("malformed keyset: {what}")]
+    /// A keyset, a key, a header, a frame or a job does not have the form it should.
+    #[error("malformed: {what}")]
     Malformed {
         /// What was expected.
         what: &'static str,

@@ -32,6 +32,7 @@ pub fn seal_file(
             plaintext_bytes: before.size,
             source: &source,
             target: file,
+            before: Some(&before),
             options,
         }
         .run()?;
@@ -49,9 +50,7 @@ pub(crate) fn seal_into(
     options: Options<'_>,
     write: impl FnOnce(&SegmentCipher, &File) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let key = keyset.primary()?;
-    let header = Header::random(key.parameters())?;
-    let cipher = SegmentCipher::new(&key, header, options.associated_data)?;
+    let cipher = SegmentCipher::of_new(keyset, options.associated_data)?;
     let output = Output::create(target)?;
     set_length(output.file(), cipher.layout().ciphertext_bytes(plaintext_bytes)?)?;
     write_header(output.file(), cipher.header())?;
@@ -94,6 +93,7 @@ pub fn open_source(
         plaintext_bytes: sealed.plaintext_bytes(),
         source: sealed.source(),
         target: output.file(),
+        before: None,
         options,
     }
     .run()?;

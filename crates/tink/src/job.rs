@@ -33,7 +33,7 @@ use std::{
     ops::Range,
     path::{Path, PathBuf},
     thread,
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use lanecrypt::Direction;
@@ -43,7 +43,7 @@ use crate::{
     Error, Header, Identity, Keyset, Options, SegmentCipher, Source, TEMPORARY, Target, Version,
     file::{open_regular, set_length, write_header},
     json::{decode, encode, parse, write},
-    output::{create_named, followed, open_to_write, rename, short_name, sync_folder_of},
+    output::{create_named, followed, open_to_write, rename, replaced, short_name, sync_folder_of},
     source::{check_unchanged, identity},
     transfer::Transfer,
 };
@@ -207,7 +207,8 @@ impl SealingJob {
     ///
     /// # Errors
     /// [`Error::SourceChanged`], before anything is written or where it changes meanwhile: what was
-    /// written then must not be used, nor be read by anybody; [`Error::NoSuchPart`],
+    /// written then must not be used, nor be read by anybody. Nothing of a file that has changed is written.
+    /// [`Error::NoSuchPart`],
     /// [`Error::NoSuchKey`], [`Error::Cancelled`], [`Error::Io`].
     pub fn seal_part(
         &self,
@@ -230,6 +231,7 @@ impl SealingJob {
             plaintext_bytes: self.source.size,
             source,
             target,
+            before: Some(&self.source),
             options,
         }
         .run()?;
@@ -285,13 +287,21 @@ impl SealingJob {
     /// Makes the output, and the folder for receipts.
     ///
     /// # Errors
-    /// [`Error::Io`], also where they are there already.
+    /// [`Error::Io`], also where they are there already, and where the target is something else than a file; what was
+    /// made is removed then.
     pub fn create(&self, target: &Path) -> Result<(), Error> {
+        replaced(&followed(target)?)?;
         let receipts = self.beside(target, RECEIPTS);
         let made = fs::create_dir(&receipts);
         made.map_err(Error::of_io(format!("make {}", receipts.display())))?;
-        set_length(&create_named(&self.output(target))?, self.sealed_bytes())?;
-        sync_folder_of(target)
+        // The first error is the one that tells.
+        let output = create_named(&self.output(target)).inspect_err(|_| {
+            self.remove_receipts(target).ok();
+        })?;
+        let made = set_length(&output, self.sealed_bytes()).and_then(|()| sync_folder_of(target));
+        made.inspect_err(|_| {
+            self.discard(target).ok();
+        })
     }
 
     /// Seals a part of a file into its place in the output, and leaves a receipt once it is on the disk.
@@ -342,11 +352,22 @@ impl SealingJob {
     }
 
     /// Puts the output in the place of the target, if all parts are there. A target that is a symbolic link
-    /// stays one.
+    /// stays one. Done once more, it changes nothing.
     ///
     /// # Errors
-    /// [`Error::PartsMissing`], [`Error::OutputLength`], [`Error::Io`]: the target is as it was.
+    /// [`Error::PartsMissing`], [`Error::OutputLength`], [`Error::Io`]: the target is as it was, or the sealed file,
+    /// as [`is_committed`](Self::is_committed) tells.
     pub fn commit(&self, target: &Path) -> Result<(), Error> {
+        // A call that was killed may have left no more to do than this.
+        if self.is_committed(target) {
+            sync_folder_of(&followed(target)?)?;
+        } else {
+            self.put_in_place(target)?;
+        }
+        self.remove_receipts(target)
+    }
+
+    fn put_in_place(&self, target: &Path) -> Result<(), Error> {
         let mut missing = self.missing_parts(target);
         if let Some(first) = missing.next() {
             let missing = 1 + missing.count() as u64;
@@ -358,8 +379,9 @@ impl SealingJob {
             return Err(Error::OutputLength { given, expected });
         }
         output.sync_all().map_err(Error::of_io("sync the output"))?;
-        rename(&self.output(target), &followed(target)?)?;
-        self.remove_receipts(target)
+        let place = followed(target)?;
+        replaced(&place)?;
+        rename(&self.output(target), &place)
     }
 
     /// Removes receipts and output of a job that will not be committed. Its header must not be used
@@ -368,20 +390,19 @@ impl SealingJob {
     /// # Errors
     /// [`Error::Io`], of kind `NotFound` where there is no output.
     pub fn discard(&self, target: &Path) -> Result<(), Error> {
-        // An earlier call may have come as far as this.
-        match self.remove_receipts(target) {
-            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
-            removed => removed?,
-        }
+        self.remove_receipts(target)?;
         let output = self.output(target);
         let removed = fs::remove_file(&output);
         removed.map_err(Error::of_io(format!("remove {}", output.display())))
     }
 
+    /// Removes them, as far as an earlier call has not.
     fn remove_receipts(&self, target: &Path) -> Result<(), Error> {
         let receipts = self.beside(target, RECEIPTS);
-        let removed = fs::remove_dir_all(&receipts);
-        removed.map_err(Error::of_io(format!("remove {}", receipts.display())))
+        match fs::remove_dir_all(&receipts) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed.map_err(Error::of_io(format!("remove {}", receipts.display()))),
+        }
     }
 
     fn output(&self, target: &Path) -> PathBuf {
@@ -408,12 +429,16 @@ impl SealingJob {
 /// clocks of file systems tick in milliseconds.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// [`Error::Io`]; [`Error::SourceChanged`] of a file that is written all the time, after ten seconds.
 pub fn identity_of_file(path: &Path) -> Result<Identity, Error> {
+    settled(&open_regular(path)?, Duration::from_secs(10))
+}
+
+fn settled(file: &File, patience: Duration) -> Result<Identity, Error> {
     const TICKS: Duration = Duration::from_millis(100);
-    let file = open_regular(path)?;
+    let (start, first) = (Instant::now(), identity(file)?);
     loop {
-        let identity = identity(&file)?;
+        let identity = identity(file)?;
         let Version::File { changed, .. } = identity.version else { return Ok(identity) };
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let now = now.map_err(|_| io::Error::other("the clock is before 1970"));
@@ -423,6 +448,38 @@ pub fn identity_of_file(path: &Path) -> Result<Identity, Error> {
         if now.checked_sub(changed).is_none_or(|since| since >= TICKS) {
             return Ok(identity);
         }
+        if start.elapsed() > patience {
+            first.check(&identity)?;
+        }
         thread::sleep(TICKS / 10);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::Write,
+        sync::atomic::{AtomicBool, Ordering},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_written_all_the_time_is_not_waited_for() {
+        let mut file = tempfile::tempfile().unwrap();
+        let is_over = AtomicBool::new(false);
+        let reader = file.try_clone().unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    file.write_all(b"a line\n").unwrap();
+                    thread::sleep(Duration::from_millis(5));
+                }
+            });
+            let error = settled(&reader, Duration::from_millis(300)).unwrap_err();
+            is_over.store(true, Ordering::Relaxed);
+            assert!(matches!(error, Error::SourceChanged { .. }), "{error}");
+        });
+        settled(&reader, Duration::ZERO).expect("it is waited for a tick");
     }
 }

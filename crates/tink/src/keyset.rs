@@ -18,6 +18,8 @@ const DESTROYED: u32 = 3;
 const SYMMETRIC: u32 = 1;
 const RAW: u32 = 3;
 
+const NO_DATA: Error = Error::Malformed { what: "an enabled key has no key data" };
+
 /// Keys, one of which, the primary, seals; all that are enabled open.
 ///
 /// Keys of other uses, and disabled ones, are kept as they are. Key material is cleared when it is
@@ -117,32 +119,29 @@ impl Keyset {
     /// Lets a disabled key open again.
     ///
     /// # Errors
-    /// [`Error::NotInKeyset`], [`Error::KeyStatus`] of a key that is destroyed; [`Error::Malformed`] and
-    /// [`Error::Parameter`] of a key that cannot be read.
+    /// [`Error::NotInKeyset`], [`Error::KeyStatus`] of a key that is destroyed, or neither enabled nor disabled;
+    /// [`Error::Malformed`] and [`Error::Parameter`] of a key that cannot be read. The keyset is as it was then.
     pub fn enable(&mut self, id: u32) -> Result<(), Error> {
         for entry in self.entries_of(id)? {
-            if !matches!(entry.status, ENABLED | DISABLED) {
-                let is = "is destroyed: what it sealed stays closed";
-                return Err(Error::KeyStatus { id, is });
-            }
+            entry.require_usable("is destroyed: what it sealed stays closed")?;
             entry.any_streaming_key()?;
-            entry.status = ENABLED;
+            if !entry.has_data() {
+                return Err(NO_DATA);
+            }
         }
+        self.entries_of(id)?.for_each(|entry| entry.status = ENABLED);
         Ok(())
     }
 
     /// Keeps a key from opening until it is [enabled](Self::enable) again.
     ///
     /// # Errors
-    /// [`Error::NotInKeyset`]; [`Error::KeyStatus`] of the primary key, and of a key that is destroyed.
+    /// [`Error::NotInKeyset`]; [`Error::KeyStatus`] of the primary key, and of a key that is destroyed, or neither
+    /// enabled nor disabled. The keyset is as it was then.
     pub fn disable(&mut self, id: u32) -> Result<(), Error> {
         self.refuse_primary(id)?;
-        for entry in self.entries_of(id)? {
-            if !matches!(entry.status, ENABLED | DISABLED) {
-                return Err(Error::KeyStatus { id, is: "is destroyed already" });
-            }
-            entry.status = DISABLED;
-        }
+        self.entries_of(id)?.try_for_each(|entry| entry.require_usable("is destroyed already"))?;
+        self.entries_of(id)?.for_each(|entry| entry.status = DISABLED);
         Ok(())
     }
 
@@ -236,7 +235,7 @@ impl Keyset {
     pub(crate) fn of(primary: u32, entries: Vec<Entry>) -> Result<Self, Error> {
         for entry in &entries {
             if entry.status == ENABLED && !entry.has_data() {
-                return Err(Error::Malformed { what: "an enabled key has no key data" });
+                return Err(NO_DATA);
             }
             entry.streaming_key()?;
         }
@@ -286,6 +285,16 @@ impl Entry {
     /// Whether it has more than an id, which is all that a destroyed key has.
     pub(crate) fn has_data(&self) -> bool {
         !self.type_url.is_empty() || !self.value.is_empty() || self.material != 0
+    }
+
+    /// Fails where it is neither enabled nor disabled; `destroyed` says what it is then, as a rule.
+    fn require_usable(&self, destroyed: &'static str) -> Result<(), Error> {
+        let is = match self.status {
+            ENABLED | DISABLED => return Ok(()),
+            DESTROYED => destroyed,
+            _ => "has a status that Tink does not define",
+        };
+        Err(Error::KeyStatus { id: self.id, is })
     }
 
     fn status(&self) -> Status {
@@ -400,6 +409,39 @@ mod tests {
                 let last = read.entries.last().unwrap();
                 let found = (&last.type_url[..], &last.value[..], last.material);
                 assert_eq!(found, (type_url, value, material));
+            }
+        }
+    }
+
+    /// A keyset stays as it was where a key cannot be enabled or disabled, also if another one has its id.
+    #[test]
+    fn what_cannot_be_used_is_not_enabled() {
+        let used = Keyset::generate(Template::default().parameters()).unwrap();
+        let id = used.primary ^ 1;
+        let entry = |status: u32, has_data: bool| {
+            let mut entry = used.entries[0].clone();
+            (entry.id, entry.status) = (id, status);
+            if !has_data {
+                (entry.type_url, entry.value, entry.material) = Default::default();
+            }
+            entry
+        };
+        for (status, has_data, said) in [
+            (DISABLED, false, "an enabled key has no key data"),
+            (DESTROYED, false, "is destroyed"),
+            (7, true, "has a status that Tink does not define"),
+        ] {
+            let mut entries = used.entries.clone();
+            entries.extend([entry(DISABLED, true), entry(status, has_data)]);
+            let mut keyset = Keyset::of(used.primary, entries).unwrap();
+            let before = keyset.encode();
+            let error = keyset.enable(id).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+            assert_eq!(keyset.encode(), before);
+            if status != DISABLED {
+                let error = keyset.disable(id).unwrap_err().to_string();
+                assert!(error.contains(said), "{error}");
+                assert_eq!(keyset.encode(), before);
             }
         }
     }

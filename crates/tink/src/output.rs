@@ -35,18 +35,8 @@ impl Output {
     /// [`Error::Io`], also where the target is something else than a file, which must not be replaced
     /// by one.
     pub fn create(target: &Path) -> Result<Self, Error> {
-        let doing = || format!("replace {}", target.display());
         let target = followed(target)?;
-        let old = match fs::symlink_metadata(&target) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Self::with_mode(&target, 0o666);
-            }
-            found => found.map_err(Error::of_io(doing()))?,
-        };
-        if !old.is_file() {
-            let error = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
-            return Err(Error::of_io(doing())(error));
-        }
+        let Some(old) = replaced(&target)? else { return Self::with_mode(&target, 0o666) };
         let output = Self::with_mode(&target, 0o600)?;
         keep_access(output.file.as_file(), &old)
             .map_err(Error::of_io("set the permissions of the output"))?;
@@ -124,6 +114,18 @@ impl Output {
         persist(self.file, &self.target).map_err(|error| Error::of_io(doing)(error.error))?;
         sync_folder_of(&self.target)
     }
+}
+
+/// The file that a new one takes the place of; nothing where none is there. What is no file is not replaced by one.
+pub(crate) fn replaced(target: &Path) -> Result<Option<Metadata>, Error> {
+    let old = match fs::symlink_metadata(target) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Ok(old) if !old.is_file() => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+        }
+        found => found,
+    };
+    old.map(Some).map_err(Error::of_io(format!("replace {}", target.display())))
 }
 
 /// Gives a new file the owner, the group and the permissions of the old one, as far as the process may.

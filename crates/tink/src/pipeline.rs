@@ -10,7 +10,7 @@ use lanecrypt::{
 use crate::{
     Error, Keyset, Options, SegmentCipher,
     batch::Batch,
-    streams::{READING, chosen_stream, random_stream, write_all},
+    streams::{READING, WRITING, chosen_stream, write_all},
 };
 
 /// Batches that are under way: one is read, one computed, one written.
@@ -29,7 +29,7 @@ pub fn seal_stream(
     mut writer: impl Write + Send,
     options: Options<'_>,
 ) -> Result<u64, Error> {
-    let cipher = random_stream(keyset, &options)?;
+    let cipher = SegmentCipher::of_new(keyset, options.associated_data)?;
     write_all(&mut writer, cipher.header().as_bytes())?;
     run(Direction::Encrypt, &cipher, Lookahead::new(reader), writer, options)
 }
@@ -72,6 +72,6 @@ fn run(
     };
     let write = |batch: &Batch| batch.results().try_for_each(|it| write_all(&mut writer, it));
     in_stages(batches, read, compute, write)?;
-    writer.flush().map_err(Error::of_io("write the output"))?;
+    writer.flush().map_err(Error::of_io(WRITING))?;
     Ok(plaintext_bytes)
 }

@@ -12,6 +12,7 @@ use crate::{
     memory::zeroed,
     piece::{Piece, segments_per_piece},
     source::{identity, read},
+    streams::WRITING,
 };
 
 /// Sealed data that is read at any place: only the segments that a range touches are read, and only
@@ -104,7 +105,7 @@ impl<S: Source> Sealed<S> {
             let opened = batch.par_iter().map(|segments| self.opened(segments.clone(), options));
             for piece in opened.collect::<Result<Vec<_>, Error>>()? {
                 let part = wanted(&piece, &range);
-                writer.write_all(part).map_err(Error::of_io("write the output"))?;
+                writer.write_all(part).map_err(Error::of_io(WRITING))?;
                 (options.progress)(part.len() as u64);
             }
         }

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::{
-    Error, Hash, Parameters, Scheme, SegmentLayout, StreamingKey,
+    Error, Hash, Keyset, Parameters, Scheme, SegmentLayout, StreamingKey,
     parameters::{HMAC_KEY_BYTES, PREFIX_BYTES},
     random,
 };
@@ -94,6 +94,13 @@ impl SegmentCipher {
         };
         let aes_key = Zeroizing::new(aes_key.to_vec());
         Ok(Self { header, layout: parameters.layout(), aes_key, cipher })
+    }
+
+    /// That of a new file: with a new header, under the keyset's primary key.
+    pub(crate) fn of_new(keyset: &Keyset, associated_data: &[u8]) -> Result<Self, Error> {
+        let key = keyset.primary()?;
+        let header = Header::random(key.parameters())?;
+        Self::new(&key, header, associated_data)
     }
 
     /// What stands before the segments.

@@ -159,6 +159,14 @@ pub(crate) fn read(
     })
 }
 
+/// Fails where the source is a file that is not what it was. A store gives nothing of another object.
+pub(crate) fn check_file(source: &dyn Source, before: &Identity) -> Result<(), Error> {
+    match before.version {
+        Version::File { .. } => before.check(&identity(source)?),
+        Version::Object(_) => Ok(()),
+    }
+}
+
 /// Fails where the source is not what it was, or has more than it says.
 pub(crate) fn check_unchanged(source: &dyn Source, before: &Identity) -> Result<(), Error> {
     before.check(&identity(source)?)?;

@@ -8,7 +8,7 @@ use std::{
 use lanecrypt::{Direction, io::Lookahead};
 
 use crate::{
-    Error, Header, Keyset, Options, SegmentCipher,
+    Error, Keyset, Options, SegmentCipher,
     batch::Batch,
     choose::{choose, needed_bytes},
 };
@@ -33,7 +33,7 @@ impl<'a, W: Write> Sealer<'a, W> {
     /// # Errors
     /// [`Error::NoSuchKey`], [`Error::Random`], [`Error::Io`].
     pub fn new(keyset: &Keyset, mut writer: W, options: Options<'a>) -> Result<Self, Error> {
-        let cipher = random_stream(keyset, &options)?;
+        let cipher = SegmentCipher::of_new(keyset, options.associated_data)?;
         write_all(&mut writer, cipher.header().as_bytes())?;
         let batch = Batch::new(Direction::Encrypt, cipher.layout(), options.runner);
         Ok(Self { writer, cipher, options, batch, number: 0, is_broken: false })
@@ -45,7 +45,7 @@ impl<'a, W: Write> Sealer<'a, W> {
     /// [`Error::Io`], [`Error::TooLong`].
     pub fn finish(mut self) -> Result<W, Error> {
         self.run_batch(true)?;
-        self.writer.flush().map_err(Error::of_io("write the output"))?;
+        self.writer.flush().map_err(Error::of_io(WRITING))?;
         Ok(self.writer)
     }
 
@@ -179,19 +179,10 @@ fn broken() -> io::Error {
 type AfterHeader<R> = Lookahead<io::Chain<Cursor<Vec<u8>>, R>>;
 
 pub(crate) const READING: &str = "read the input";
+pub(crate) const WRITING: &str = "write the output";
 
 pub(crate) fn write_all(writer: &mut impl Write, bytes: &[u8]) -> Result<(), Error> {
-    writer.write_all(bytes).map_err(Error::of_io("write the output"))
-}
-
-/// A stream with a new header under the primary key.
-pub(crate) fn random_stream(
-    keyset: &Keyset,
-    options: &Options<'_>,
-) -> Result<SegmentCipher, Error> {
-    let key = keyset.primary()?;
-    let header = Header::random(key.parameters())?;
-    SegmentCipher::new(&key, header, options.associated_data)
+    writer.write_all(bytes).map_err(Error::of_io(WRITING))
 }
 
 /// The stream that the beginning of the input belongs to, and the input after the header.

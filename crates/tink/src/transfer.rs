@@ -12,9 +12,9 @@ use std::{
 use lanecrypt::Direction;
 
 use crate::{
-    Error, Options, SegmentCipher, Source, Target,
+    Error, Identity, Options, SegmentCipher, Source, Target,
     piece::{Piece, segments_per_piece},
-    source::read,
+    source::{check_file, read},
 };
 
 /// Some or all segments of a file, from a source to the same places in a target.
@@ -27,6 +27,8 @@ pub(crate) struct Transfer<'a> {
     pub(crate) plaintext_bytes: u64,
     pub(crate) source: &'a dyn Source,
     pub(crate) target: &'a dyn Target,
+    /// What the source was, if nothing of another one may be written.
+    pub(crate) before: Option<&'a Identity>,
     pub(crate) options: Options<'a>,
 }
 
@@ -94,6 +96,9 @@ impl Transfer<'_> {
         let input = piece.input_range();
         let bytes = (input.end.min(input_bytes) - input.start) as usize;
         read(self.source, &mut piece.free()[..bytes], input.start, input_bytes)?;
+        if let Some(before) = self.before {
+            check_file(self.source, before)?;
+        }
         piece.advance(bytes);
         let is_last = piece.segments().end == layout.segments(self.plaintext_bytes)?;
         piece.run(self.cipher, self.options.runner, is_last)?;

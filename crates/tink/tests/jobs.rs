@@ -1,9 +1,10 @@
 //! Jobs: parts in any order and by anybody give one sealed file; a changed source is refused.
 
 use std::{
-    fs,
-    io::Write,
-    path::PathBuf,
+    fs::{self, File},
+    io::{self, Write},
+    os::unix::net::UnixListener,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Duration,
@@ -11,7 +12,7 @@ use std::{
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use lanecrypt_tink::{
-    Error, Hash, Keyset, Options, Parameters, Scheme, job::SealingJob, open_file,
+    Error, Hash, Identity, Keyset, Options, Parameters, Scheme, Source, job::SealingJob, open_file,
 };
 use tempfile::TempDir;
 
@@ -218,6 +219,82 @@ fn a_source_that_changes_meanwhile_is_noticed() {
     assert_eq!(fs::read_dir(files.folder.path()).unwrap().count(), 1);
 }
 
+/// A worker that was thought lost goes on, and its output may be the target by then.
+#[test]
+fn nothing_of_a_changed_source_is_written() {
+    /// A file that is written while it is read.
+    struct Rewritten<'a>(&'a Path, File);
+    impl Source for Rewritten<'_> {
+        fn identity(&self) -> io::Result<Identity> {
+            self.1.identity()
+        }
+
+        fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+            fs::write(self.0, text(5000))?;
+            Source::read_exact_at(&self.1, buffer, offset)
+        }
+    }
+    let files = Files::new(5000);
+    let (job, plain) = (files.job(), files.path("plain"));
+    let source = Rewritten(&plain, File::open(&plain).unwrap());
+    let output = tempfile::tempfile().unwrap();
+    let options = Options::default();
+    let error = job.seal_part(&files.keyset, 1, &source, &output, options).unwrap_err();
+    assert!(matches!(error, Error::SourceChanged { .. }), "{error}");
+    assert_eq!(output.metadata().unwrap().len(), 0);
+}
+
+/// As a call leaves it that was killed between its last two steps.
+#[test]
+fn a_job_is_committed_once_more() {
+    let files = Files::new(1000);
+    let (job, target) = (files.job(), files.path("sealed"));
+    job.create(&target).unwrap();
+    let receipts = fs::read_dir(files.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let receipts = receipts.filter(|path| path.is_dir()).last().unwrap();
+    (0..job.parts()).for_each(|part| files.seal(&job, part).unwrap());
+    job.commit(&target).unwrap();
+    job.commit(&target).unwrap();
+    fs::create_dir(&receipts).unwrap();
+    fs::write(receipts.join("0"), "").unwrap();
+    job.commit(&target).unwrap();
+    assert!(!receipts.exists());
+    assert_eq!(files.opened().unwrap(), text(1000));
+}
+
+/// A sealed file takes the place of a file, and a job that cannot begin leaves nothing.
+#[test]
+fn a_job_for_what_is_no_file_does_not_begin() {
+    let files = Files::new(1000);
+    let (job, target) = (files.job(), files.path("sealed"));
+    fs::create_dir(&target).unwrap();
+    let refused = |result: Result<(), Error>| {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("it is not a regular file"), "{error}");
+    };
+    refused(job.create(&target));
+    assert_eq!(fs::read_dir(files.folder.path()).unwrap().count(), 2);
+    fs::remove_dir(&target).unwrap();
+    job.create(&target).unwrap();
+    (0..job.parts()).for_each(|part| files.seal(&job, part).unwrap());
+    UnixListener::bind(&target).unwrap();
+    refused(job.commit(&target));
+    fs::remove_file(&target).unwrap();
+    job.commit(&target).unwrap();
+
+    let job = files.job();
+    fs::remove_file(&target).unwrap();
+    job.create(&target).unwrap();
+    let output = files.output();
+    job.discard(&target).unwrap();
+    fs::write(&output, "somebody's").unwrap();
+    assert!(matches!(job.create(&target), Err(Error::Io { .. })));
+    let mut left: Vec<_> =
+        fs::read_dir(files.folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    left.retain(|path| *path != files.path("plain"));
+    assert_eq!(left, [output]);
+}
+
 /// A call that was killed may have removed the receipts.
 #[test]
 fn what_is_left_of_a_job_can_be_discarded() {
@@ -234,7 +311,7 @@ fn what_is_left_of_a_job_can_be_discarded() {
     job.discard(&sealed).unwrap();
     assert_eq!(left().collect::<Vec<_>>(), [files.path("plain")]);
     let error = job.discard(&sealed).unwrap_err();
-    let is_gone = |source: &std::io::Error| source.kind() == std::io::ErrorKind::NotFound;
+    let is_gone = |source: &io::Error| source.kind() == io::ErrorKind::NotFound;
     assert!(matches!(&error, Error::Io { source, .. } if is_gone(source)), "{error}");
 }
 
@@ -277,7 +354,7 @@ fn a_job_that_is_none_is_refused() {
     let error = files.seal(&job.unwrap(), 0).unwrap_err();
     assert!(matches!(error, Error::Malformed { .. }));
     let stranger = Keyset::generate(*files.keyset.primary().unwrap().parameters()).unwrap();
-    let source = fs::File::open(files.path("plain")).unwrap();
+    let source = File::open(files.path("plain")).unwrap();
     let error = files.job().seal_part(&stranger, 0, &source, &source, Options::default());
     assert!(matches!(error, Err(Error::NoSuchKey { .. })));
 }

@@ -4,7 +4,14 @@ mod build;
 mod switches;
 mod trials;
 
-use std::{collections::BTreeSet, ffi::OsString, fs, path::Path, process::Command, slice};
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    fs,
+    path::Path,
+    process::{Command, ExitStatus},
+    slice,
+};
 
 use anyhow::{Context, Result, bail, ensure};
 use lanecrypt_cuda::variables::HOST_KERNELS;
@@ -158,6 +165,13 @@ impl Workspace<'_> {
         }
         Ok(survivors)
     }
+
+    /// Runs cargo in a copy of the workspace.
+    fn run_in(&self, copy: &Path, cargo: &mut Command) -> Result<ExitStatus> {
+        cargo.env("CARGO_TARGET_DIR", self.all.join("target")).env("CARGO_INCREMENTAL", "0");
+        cargo.current_dir(copy).env_remove("CARGO_MANIFEST_DIR");
+        built_quickly(cargo).status().context("cargo")
+    }
 }
 
 impl Subject {
@@ -191,41 +205,44 @@ impl Subject {
         serde_json::from_str(&output(&mut list)?).context("the list of cargo-mutants")
     }
 
-    /// Those of these mutants that its tests miss, by a compilation for each. They are put into a copy of the workspace.
+    /// Those of these mutants that tests miss, by a compilation for each: its own first, which take the least time.
     fn compiled(&self, rest: &[&Mutant], workspace: &Workspace<'_>) -> Result<Vec<String>> {
+        let missed = self.missed(rest, &[self.name()], workspace)?;
+        if self.tests.is_empty() {
+            return Ok(missed);
+        }
+        let rest = rest.iter().copied().filter(|mutant| missed.contains(&mutant.name));
+        self.missed(&rest.collect::<Vec<_>>(), &self.tests().collect::<Vec<_>>(), workspace)
+    }
+
+    /// Those that the tests of these packages miss. The mutants are put into a copy of the workspace.
+    fn missed(
+        &self,
+        rest: &[&Mutant],
+        tests: &[String],
+        workspace: &Workspace<'_>,
+    ) -> Result<Vec<String>> {
         if rest.is_empty() {
             return Ok(Vec::new());
         }
-        let Workspace { environment, all, .. } = workspace;
-        let (copy, folder) = (all.join("compiled"), all.join(&self.package));
+        let (copy, folder) = (workspace.all.join("compiled"), workspace.all.join(&self.package));
         tree::copy(&copy, |_, bytes| Some(bytes))?;
         fs::create_dir_all(&folder)?;
-        let tests: Vec<_> = self.tests().collect();
-        let features = features(&tests)?;
+        let features = features(tests)?;
         let each = |option: &'static str| tests.iter().flat_map(move |package| [option, package]);
-        let in_copy = |program: &mut Command| {
-            program.env("CARGO_TARGET_DIR", all.join("target")).env("CARGO_INCREMENTAL", "0");
-            program.current_dir(&copy).env_remove("CARGO_MANIFEST_DIR");
-            built_quickly(program).status()
-        };
         // Of what does not compile without a fault, none would be tried.
         let mut build = cargo();
-        build
-            .args(["test", "--no-run", "--quiet", "--features", &features])
-            .args(each("--package"));
-        ensure!(in_copy(&mut build).context("cargo")?.success(), "the tests do not compile");
+        build.args(["test", "--no-run", "--quiet", "--features", &features]);
+        build.args(each("--package"));
+        let status = workspace.run_in(&copy, &mut build)?;
+        ensure!(status.success(), "the tests of {} do not compile", self.package);
         let mut mutants = command(MUTANTS.path()?);
         mutants.args(["mutants", "--in-place", "--dir"]).arg(&copy).args(self.options(None));
         mutants.args(["--no-shuffle", "--colors", "never", "--features", &features]);
-        mutants.args(each("--test-package"));
-        // As regular expressions, in which a period is any character.
-        let expression = |mutant: &&Mutant| {
-            format!("^{}$", mutant.name.replace(|c: char| !c.is_alphanumeric(), "."))
-        };
-        mutants.args(rest.iter().flat_map(|mutant| ["--re".to_owned(), expression(mutant)]));
+        mutants.args(each("--test-package")).args(rest.iter().flat_map(|mutant| mutant.chosen()));
         mutants.args(["--baseline", "skip", "--timeout", "600", "--build-timeout", "3600"]);
-        mutants.arg("--output").arg(&folder).envs(environment.iter().cloned());
-        let status = in_copy(&mut mutants).context("cargo-mutants")?;
+        mutants.arg("--output").arg(&folder).envs(workspace.environment.iter().cloned());
+        let status = workspace.run_in(&copy, &mut mutants)?;
         // 2: some were missed; 3: some ran out of time.
         ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");
         let missed = fs::read_to_string(folder.join("mutants.out/missed.txt"))?;

@@ -79,7 +79,7 @@ impl About {
 #[serde(deny_unknown_fields)]
 struct File {
     about: About,
-    /// Threads that the CPU had for what crossovers say.
+    /// Threads that the CPU had for what crossovers say which name no others.
     cpu_threads: usize,
     #[serde(default)]
     launches: Vec<Launches>,
@@ -112,6 +112,8 @@ struct Pieces {
 struct Crossover {
     kernel: String,
     key_bits: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cpu_threads: Option<usize>,
     /// Bytes from which on it is the GPU, then again the CPU, and so on.
     switches: Vec<u64>,
 }
@@ -196,14 +198,16 @@ impl Folder {
         None
     }
 
-    /// Writes what is known of a device, in place of what there was: whoever reads meanwhile sees one or
-    /// the other.
+    /// Writes what is known of a device, in place of what there was, but for switches that were measured beside another
+    /// number of threads of the CPU: these stay. Whoever reads meanwhile sees one or the other.
     ///
     /// # Errors
     /// [`Error::File`]; [`Error::Format`] for numbers that TOML does not have.
     pub fn write(&self, device: &Device, tuning: &Tuning) -> Result<(), Error> {
         let file = self.file(device);
-        let text = toml::to_string(&of_tuning(About::of(device), tuning))?;
+        let mut written = of_tuning(About::of(device), tuning);
+        written.crossovers.extend(of_other_threads(&file, &written.about));
+        let text = toml::to_string(&written)?;
         let text = format!(
             "# What was measured on this machine, for launches by Lanecrypt: `cargo xtask tune`, or\n\
              # `lanecrypt::tune()`, writes it anew. It may be deleted.\n\n{text}"
@@ -223,6 +227,17 @@ fn text(path: &Path) -> Result<String, Ignored> {
         ..=LONGEST => Ok(text),
         _ => Err(Ignored::Corrupt(format!("it is longer than {LONGEST} bytes"))),
     }
+}
+
+/// What a file has that is about what is here, but for another number of threads.
+fn of_other_threads(path: &Path, here: &About) -> Vec<Crossover> {
+    let file = text(path).ok().and_then(|text| toml::from_str::<File>(&text).ok());
+    let Some(file) = file.filter(|file| file.about == *here) else { return Vec::new() };
+    let named = file.crossovers.into_iter().map(|row| {
+        let cpu_threads = Some(row.cpu_threads.unwrap_or(file.cpu_threads));
+        Crossover { cpu_threads, ..row }
+    });
+    named.filter(|row| row.cpu_threads != Some(rayon::current_num_threads())).collect()
 }
 
 /// Writes beside the file, and renames. Each call has a name of its own for what is unfinished.
@@ -316,13 +331,14 @@ fn to_tuning(file: File) -> Result<Tuning, String> {
         let pieces = pieces.collect::<Result<_, _>>()?;
         experience.set_pieces(kernel, key_bits / 8, pieces);
     }
-    // Measured beside another number of threads they are of no use here.
-    if file.cpu_threads == rayon::current_num_threads() {
-        for Crossover { kernel, key_bits, switches } in file.crossovers {
-            let named = || format!("{:?}: switches that do not ascend", Brief(&kernel));
-            let switches = Switches::new(switches).ok_or_else(named)?;
-            crossovers.set(kernel, key_bits / 8, switches);
+    for Crossover { kernel, key_bits, cpu_threads, switches } in file.crossovers {
+        // Measured beside another number of threads they are of no use here.
+        if cpu_threads.unwrap_or(file.cpu_threads) != rayon::current_num_threads() {
+            continue;
         }
+        let named = || format!("{:?}: switches that do not ascend", Brief(&kernel));
+        let switches = Switches::new(switches).ok_or_else(named)?;
+        crossovers.set(kernel, key_bits / 8, switches);
     }
     Ok(Tuning { experience: Arc::new(experience), crossovers })
 }
@@ -342,7 +358,8 @@ fn of_tuning(about: About, tuning: &Tuning) -> File {
     });
     let crossovers = tuning.crossovers.iter().map(|(kernel, key_bytes, switches)| {
         let switches = switches.at().to_vec();
-        Crossover { kernel: kernel.to_owned(), key_bits: 8 * key_bytes, switches }
+        let (kernel, key_bits) = (kernel.to_owned(), 8 * key_bytes);
+        Crossover { kernel, key_bits, cpu_threads: None, switches }
     });
     File {
         about,

@@ -52,7 +52,7 @@ pub(super) fn measure(
 ) -> Result<Report, Error> {
     // What is computed without experience is what experience is held against.
     device.set_experience(Experience::default());
-    let kernels = if options.launches { kernels(device, options)? } else { Vec::new() };
+    let kernels = if options.launches { kernels(device, options) } else { Vec::new() };
     let families = if options.host_memory { families(device, options)? } else { Vec::new() };
     let steps = kernels.len() + families.len();
     let mut report = Report::default();
@@ -93,24 +93,21 @@ pub(super) fn measure(
 }
 
 /// Every kernel once for each key length: ciphers share some, and tasks do.
-fn kernels(device: &Device, options: &Options) -> Result<Vec<Row>, Error> {
+fn kernels(device: &Device, options: &Options) -> Vec<Row> {
     let is_host = device.properties().compute_capability == (0, 0);
     let platform = if is_host { Platform::CudaOnHost } else { Platform::Cuda };
     let mut rows: Vec<Row> = Vec::new();
     for cipher in &options.ciphers {
         for backend in cipher.backends.iter().filter(|backend| backend.platform == platform) {
-            if (backend.available)().is_err() {
-                continue;
-            }
             let Some(family) = Family::of(backend) else { continue };
+            let Ok(program) = family.program(device.properties()) else { continue };
             // A family with several programs has those of others.
             if family.all_programs().count() == family.programs().len() {
-                let program = family.program(device.properties()).map_err(cuda::Error::from)?;
                 add_rows(&mut rows, cipher, family, program);
             }
         }
     }
-    Ok(rows)
+    rows
 }
 
 /// What users take of the chosen ciphers: their families, for every task.

@@ -327,6 +327,13 @@ fn refusals_of(device: &Device, family: &BatchFamily) -> Outcome {
         assert!(matches!(result, Err(Error::Range { end: 256, length: 240, .. })), "{result:?}");
     }
     assert!(prepare(&[])?.run(&mut buffer.slice_mut(0..0)?)?.is_complete());
+    // An IV whose length kernels do not count; nothing of it is read.
+    if let Ok(bytes) = usize::try_from(1_u64 << 32) {
+        let (iv, mut tag) = (vec![0; bytes], [0; 16]);
+        let mode = JobMode::GcmEncrypt { iv: &iv, aad: b"", tag: &mut tag };
+        let batch = family.prepare(device, vec![DeviceJob { mode, ..job(0, 0, 16) }])?;
+        assert!(!batch.run(&mut buffer.slice_mut(0..256)?)?.is_complete());
+    }
     compare(&buffer, &data, "after refusals")
 }
 

@@ -41,7 +41,7 @@ pub(crate) const LIMITS: DerivationLimits = DerivationLimits {
     argon2_passes: 2,
     argon2_total_kib: 512,
     pbkdf2_iterations: 100,
-    pbkdf2_total_iterations: 400,
+    pbkdf2_total_iterations: 800,
 };
 
 /// What a container is to be. Making it leaves no secret on the heap.

@@ -1,7 +1,11 @@
 //! `CtrDrbg` against OpenSSL's generator and a sample of NIST's, and what it refuses.
 
+#[path = "../fails/mod.rs"]
+mod fails;
+
 use std::error::Error;
 
+use fails::{Fails, fail_after};
 use lanecrypt_aes::{Aes128, Aes192, Aes256};
 use lanecrypt_modes::{
     BlockEngine,
@@ -131,6 +135,23 @@ fn a_refused_request_changes_nothing() {
     asked.generate(&mut one, &[]).expect("a good request");
     other.generate(&mut same, &[]).expect("a good request");
     assert_ne!(one, same);
+}
+
+/// Whichever of its calls fails, those that make a seed of the additional input among them.
+#[test]
+fn an_engine_that_fails_leaves_zeros() {
+    let mut failures = 0;
+    for calls in 0.. {
+        fail_after(usize::MAX);
+        let mut drbg = CtrDrbg::<Fails>::new(&[1; 16], &[2; 8], &[]).expect("good lengths");
+        fail_after(calls);
+        let mut output = [7; 40];
+        let Err(error) = drbg.generate(&mut output, b"additional") else { break };
+        assert!(matches!(error, DrbgError::Engine(_)), "{error}");
+        assert_eq!(output, [0; 40], "call {calls}");
+        failures += 1;
+    }
+    assert!(failures > 3, "it failed {failures} times");
 }
 
 /// Entropy that can be foretold: seeds of one byte each, of which there are this many.

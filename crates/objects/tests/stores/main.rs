@@ -215,6 +215,7 @@ fn committed_once_more() -> Result<(), Failed> {
         assert_eq!(driver.missing().count(), 0);
         assert!(matches!(driver.discard(), Err(Error::Committed)));
         fs::write(place.path("log"), &log)?;
+        assert!(matches!(open(&place, &source, &target)?.discard(), Err(Error::Committed)));
         open(&place, &source, &target)?.commit()?;
         if let Location::Object(_) = target {
             place.wheel_opens("sealed", "plain", AD)?;

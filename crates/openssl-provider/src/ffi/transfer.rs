@@ -120,7 +120,8 @@ impl<'a> Transfer<'a> {
             return Ok((&mut [][..]).into());
         }
         let in_place = self.input == self.output.cast_const();
-        if !in_place && self.overlaps(length, length) {
+        // What follows in the input may be read once this output is written.
+        if !in_place && self.overlaps(length, self.unread) {
             self.detach()?;
         }
         let (input, output) = (self.input, self.output);
@@ -206,5 +207,18 @@ mod tests {
         assert_eq!(output, [5, 5, 5, 5, 5, 5, 6, 6]);
         let mut record = [1; 4];
         assert_eq!(Transfer::in_place(&mut record).record(1).err(), Some(Reason::Argument));
+    }
+
+    /// The end of a call's input is held back, and read after the output of its start was written.
+    #[test]
+    fn output_leaves_the_input_that_follows() {
+        let mut memory: [u8; 32] = std::array::from_fn(|i| i as u8);
+        let start = memory.as_mut_ptr();
+        // SAFETY: input and output are within the memory, which is used by nothing else meanwhile.
+        let mut data = unsafe { Transfer::new(start, 24, start.add(16), 16) };
+        data.in_out(16).expect("there is room").get_out().fill(0xff);
+        let mut end = [0; 8];
+        data.read(&mut end);
+        assert_eq!(end, [16, 17, 18, 19, 20, 21, 22, 23]);
     }
 }

@@ -1,32 +1,40 @@
 //! A message of GCM that comes in pieces.
 
-use lanecrypt::{Direction, Engine, GcmMessage, GhashKey, Mode, cipher::InOutBuf};
+use lanecrypt::{Direction, Engine, Error, GcmMessage, GhashKey, Mode, cipher::InOutBuf};
 use pyo3::{Bound, exceptions::PyValueError, prelude::*, types::PyBytes};
 use zeroize::Zeroizing;
 
-use super::{Algorithm, Parts, context::finalized};
+use super::{
+    Algorithm, Parts,
+    context::{finalized, may_go_on, require_room},
+};
 use crate::{
-    buffers::{Data, copied, detached, same_length},
+    buffers::{Data, copied, same_length},
     errors::{AlreadyUpdated, InvalidTag, NotYetFinalized, OrRaise},
     ffi::Bytes,
+    interpreter::{detached, weight},
 };
 
 /// What `Cipher.encryptor` and `Cipher.decryptor` return for GCM.
 ///
 /// A decryptor gives plaintext out before the tag is known to be right: use nothing of it before
 /// `finalize` or `finalize_with_tag` has returned. `lanecrypt.aead` is for whole messages.
+///
+/// After an update that was refused the message goes on; after one that failed it is over, as with `CipherContext`.
 #[pyclass(module = "lanecrypt.ciphers")]
 pub(crate) struct AEADContext {
     engine: Box<dyn Engine>,
     hash: GhashKey,
     direction: Direction,
-    /// Nothing once the message is over.
+    /// Nothing once the message is over, and while it goes on.
     message: Option<GcmMessage>,
     was_updated: bool,
     /// What a decryptor expects; what an encryptor found.
     tag: Option<Vec<u8>>,
     /// Bytes that a tag to be checked has at least.
     least_tag: usize,
+    /// Whether a GPU is waited for even where an update is short.
+    waits: bool,
 }
 
 #[pymethods]
@@ -34,6 +42,7 @@ impl AEADContext {
     #[new]
     #[pyo3(signature = (algorithm, iv, tag, least_tag, decrypt, backend))]
     fn new(
+        py: Python<'_>,
         algorithm: &Algorithm,
         iv: &Bound<'_, PyAny>,
         tag: Option<&Bound<'_, PyAny>>,
@@ -42,15 +51,9 @@ impl AEADContext {
         backend: &str,
     ) -> PyResult<Self> {
         let parts = Parts::new(algorithm, Some(iv), decrypt, backend)?;
-        let engine = parts.engine()?;
-        if engine.block_bytes() != 16 {
-            let (mode, given) = (Mode::Gcm, engine.block_bytes());
-            return Err(lanecrypt::Error::BlockLength { mode, given }).or_raise();
-        }
-        let mut h = Zeroizing::new([0; 16]);
-        engine.ecb(Direction::Encrypt, h.as_mut_slice().into()).or_raise()?;
-        let hash = GhashKey::new((&*h).into());
-        let message = GcmMessage::new(&hash, &*engine, &parts.iv).or_raise()?;
+        let (engine, waits) = (parts.engine(py)?, parts.backend.waits());
+        let (hash, message) =
+            detached(py, weight(waits, 0), || started(&*engine, &parts.iv)).or_raise()?;
         let tag = tag.map(|tag| copied(tag, "tag").map(|tag| tag.to_vec())).transpose()?;
         let direction = parts.direction;
         Ok(Self {
@@ -61,18 +64,23 @@ impl AEADContext {
             was_updated: false,
             tag,
             least_tag,
+            waits,
         })
     }
 
     /// Adds data that is authenticated and not encrypted; before all updates.
-    fn authenticate_additional_data(&mut self, data: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn authenticate_additional_data(
+        &mut self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let data = Bytes::of(data, "data")?.to_read()?;
         if self.was_updated {
             return Err(AlreadyUpdated::new_err("additional data comes before all updates"));
         }
         let message = self.message.as_mut().ok_or_else(finalized)?;
         let (hash, data) = (&self.hash, data.as_slice());
-        message.associate(hash, data).or_raise()
+        detached(py, data.len(), || message.associate(hash, data)).or_raise()
     }
 
     /// The result for these bytes, of any number.
@@ -95,6 +103,7 @@ impl AEADContext {
         buf: &Bound<'_, PyAny>,
     ) -> PyResult<usize> {
         let (data, buf) = (Bytes::of(data, "data")?, Bytes::of(buf, "buf")?);
+        require_room(&buf, data.len())?;
         let mut between = Data::between(&data, &buf.part(0..data.len()))?;
         self.run(py, data.len(), || between.in_out())?;
         Ok(data.len())
@@ -138,6 +147,18 @@ impl AEADContext {
     }
 }
 
+/// The hash key, and the beginning of a message.
+fn started(engine: &dyn Engine, iv: &[u8]) -> Result<(GhashKey, GcmMessage), Error> {
+    if engine.block_bytes() != 16 {
+        return Err(Error::BlockLength { mode: Mode::Gcm, given: engine.block_bytes() });
+    }
+    let mut h = Zeroizing::new([0; 16]);
+    engine.ecb(Direction::Encrypt, h.as_mut_slice().into())?;
+    let hash = GhashKey::new((&*h).into());
+    let message = GcmMessage::new(&hash, engine, iv)?;
+    Ok((hash, message))
+}
+
 impl AEADContext {
     /// Runs the next piece of the message.
     fn run<'a>(
@@ -146,10 +167,13 @@ impl AEADContext {
         bytes: usize,
         data: impl FnOnce() -> InOutBuf<'a, 'a, u8> + Send,
     ) -> PyResult<()> {
-        let message = self.message.as_mut().ok_or_else(finalized)?;
-        self.was_updated = true;
+        let mut message = self.message.take().ok_or_else(finalized)?;
         let (hash, engine, direction) = (&self.hash, &*self.engine, self.direction);
-        detached(py, bytes, || message.run(hash, engine, direction, data())).or_raise()
+        let run = || message.run(hash, engine, direction, data());
+        let result = detached(py, weight(self.waits, bytes), run);
+        self.message = may_go_on(&result).then_some(message);
+        self.was_updated |= result.is_ok();
+        result.or_raise()
     }
 
     /// Ends a message whose tag should be this one.

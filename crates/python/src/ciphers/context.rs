@@ -6,9 +6,10 @@ use zeroize::Zeroizing;
 
 use super::{Algorithm, Parts, mode::Mode};
 use crate::{
-    buffers::detached,
+    buffers::overlapping,
     errors::{AlreadyFinalized, OrRaise},
     ffi::Bytes,
+    interpreter::{detached, weight},
 };
 
 /// Bytes that are copied to the output before they are run there: enough for all threads, and not much
@@ -16,13 +17,18 @@ use crate::{
 const PIECE: usize = 4 << 20;
 
 /// What `Cipher.encryptor` and `Cipher.decryptor` return, for all modes but GCM.
+///
+/// An update that is refused, for its lengths or its buffers, has run nothing and can be tried again. One that fails
+/// while it runs, as on a GPU that is lost, ends the message: later updates and `finalize` raise `AlreadyFinalized`.
 #[pyclass(module = "lanecrypt.ciphers")]
 pub(crate) struct CipherContext {
-    /// Nothing once the message is over.
+    /// Nothing once the message is over, and while it goes on.
     mode: Option<Mode>,
     /// What waits for the rest of its block.
     held: Zeroizing<Vec<u8>>,
     was_updated: bool,
+    /// Whether a GPU is waited for even where an update is short.
+    waits: bool,
 }
 
 #[pymethods]
@@ -30,14 +36,16 @@ impl CipherContext {
     #[new]
     #[pyo3(signature = (algorithm, mode, iv, decrypt, backend))]
     fn new(
+        py: Python<'_>,
         algorithm: &Algorithm,
         mode: &str,
         iv: Option<&Bound<'_, PyAny>>,
         decrypt: bool,
         backend: &str,
     ) -> PyResult<Self> {
-        let mode = Mode::new(mode, &Parts::new(algorithm, iv, decrypt, backend)?)?;
-        Ok(Self { mode: Some(mode), held: Zeroizing::default(), was_updated: false })
+        let parts = Parts::new(algorithm, iv, decrypt, backend)?;
+        let (mode, waits) = (Some(Mode::new(py, mode, &parts)?), parts.backend.waits());
+        Ok(Self { mode, held: Zeroizing::default(), was_updated: false, waits })
     }
 
     /// The result for these bytes and those held back; in ECB and CBC whole blocks, the rest is held
@@ -52,7 +60,7 @@ impl CipherContext {
         let data = data.to_read()?;
         PyBytes::new_with(py, bytes, |out| {
             let data = data.as_slice();
-            detached(py, bytes, || self.run(data, out)).or_raise()
+            detached(py, weight(self.waits, bytes), || self.run(data, out)).or_raise()
         })
         .inspect(|_| self.was_updated = true)
     }
@@ -67,30 +75,24 @@ impl CipherContext {
     ) -> PyResult<usize> {
         let (data, buf) = (Bytes::of(data, "data")?, Bytes::of(buf, "buf")?);
         let bytes = self.begin(data.len())?;
-        if buf.len() < bytes {
-            return Err(PyValueError::new_err(format!(
-                "buf has {} bytes; the result of this update has {bytes}",
-                buf.len()
-            )));
-        }
-        let out = buf.part(0..bytes);
+        require_room(&buf, bytes)?;
+        let (out, weight) = (buf.part(0..bytes), weight(self.waits, bytes));
         if self.held.is_empty() && data.part(0..bytes).is_at(&out) {
             let rest = Zeroizing::new(data.part(bytes..data.len()).to_read()?.as_slice().to_vec());
             let mut out = out.to_write()?;
             let out = out.as_mut_slice();
-            detached(py, bytes, || self.run_in_place(out)).or_raise()?;
+            let run = || self.go_on(|mode| mode.stream.apply(out));
+            detached(py, weight, run).or_raise()?;
             self.held = rest;
             self.was_updated = true;
             return Ok(bytes);
         }
         if data.overlaps(&out) {
-            return Err(PyValueError::new_err(
-                "data and buf overlap; they must be the same memory, or have no byte in common",
-            ));
+            return Err(overlapping(out.name()));
         }
         let (data, mut out) = (data.to_read()?, out.to_write()?);
         let (data, out) = (data.as_slice(), out.as_mut_slice());
-        detached(py, bytes, || self.run(data, out)).or_raise()?;
+        detached(py, weight, || self.run(data, out)).or_raise()?;
         self.was_updated = true;
         Ok(bytes)
     }
@@ -110,7 +112,8 @@ impl CipherContext {
 }
 
 impl CipherContext {
-    /// Bytes that an update with `bytes` more bytes gives out. An update that fails can be tried again.
+    /// Bytes that an update with `bytes` more bytes gives out. Nothing is changed yet: an update that is refused here,
+    /// or for its buffers, can be tried again.
     fn begin(&self, bytes: usize) -> PyResult<usize> {
         let mode = self.mode.as_ref().ok_or_else(finalized)?;
         if mode.is_one_unit && self.was_updated {
@@ -128,29 +131,51 @@ impl CipherContext {
         // The bytes that were held fit into the first block.
         let (now, later) = data.split_at(out.len() - self.held.len());
         out[..self.held.len()].copy_from_slice(&self.held);
-        let Some(mode) = &mut self.mode else { return Ok(()) };
-        let piece_bytes = if mode.is_one_unit { out.len() } else { PIECE };
-        let mut from = now;
-        let mut filled = self.held.len();
-        for piece in out.chunks_mut(piece_bytes) {
-            let (copied, rest) = from.split_at(piece.len() - filled);
-            piece[filled..].copy_from_slice(copied);
-            mode.stream.apply(piece)?;
-            (from, filled) = (rest, 0);
-        }
+        let (mut from, mut filled) = (now, self.held.len());
+        self.go_on(|mode| {
+            let piece_bytes = if mode.is_one_unit { out.len() } else { PIECE };
+            for piece in out.chunks_mut(piece_bytes) {
+                let (copied, rest) = from.split_at(piece.len() - filled);
+                piece[filled..].copy_from_slice(copied);
+                mode.stream.apply(piece)?;
+                (from, filled) = (rest, 0);
+            }
+            Ok(())
+        })?;
         self.held = Zeroizing::new(later.to_vec());
         Ok(())
     }
 
-    fn run_in_place(&mut self, data: &mut [u8]) -> Result<(), Error> {
-        match &mut self.mode {
-            Some(mode) => mode.stream.apply(data),
-            None => Ok(()),
-        }
+    /// Lets the mode go on with the message. It is there again if that may go on.
+    fn go_on(&mut self, work: impl FnOnce(&mut Mode) -> Result<(), Error>) -> Result<(), Error> {
+        let Some(mut mode) = self.mode.take() else { return Ok(()) };
+        let result = work(&mut mode);
+        self.mode = may_go_on(&result).then_some(mode);
+        result
     }
+}
+
+/// Whether a message may go on after an update. How much an engine has run of one that failed is not known, nor
+/// where in the message it is: trying again might use a counter twice. Lengths are refused before anything runs.
+pub(super) fn may_go_on(result: &Result<(), Error>) -> bool {
+    matches!(result, Ok(()) | Err(Error::DataUnitLength { .. } | Error::MessageLength { .. }))
+}
+
+/// Checks that the result of an update fits.
+pub(super) fn require_room(buf: &Bytes, bytes: usize) -> PyResult<()> {
+    if buf.len() >= bytes {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "{} has {} bytes; the result of this update has {bytes}",
+        buf.name(),
+        buf.len()
+    )))
 }
 
 /// The message is over.
 pub(super) fn finalized() -> PyErr {
-    AlreadyFinalized::new_err("the context was finalized; a new message takes a new one")
+    AlreadyFinalized::new_err(
+        "the context was finalized, or an update of it failed; a new message takes a new one",
+    )
 }

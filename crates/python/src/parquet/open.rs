@@ -7,7 +7,7 @@ use super::{Input, keys::Given, on_threads};
 use crate::{
     buffers::copied,
     ffi::image::ParquetImage,
-    tensor::{DeviceTensor, device as gpu},
+    tensor::{DeviceTensor, Owned, device as gpu},
 };
 
 /// Opens the encrypted Parquet file `source`, a path or bytes: returns the plaintext file, which any reader of Parquet
@@ -42,10 +42,11 @@ pub(crate) fn open_parquet<'py>(
         })?;
         return Ok(Bound::new(py, ParquetImage::new(image))?.into_any());
     };
-    let device = gpu(number)?;
-    let buffer = on_threads(py, threads, |cancelled| {
-        Encrypted::read(input.as_source(cancelled), &keys, options)?.open_to_device(&device)
+    let device = gpu(py, number)?;
+    let owned = on_threads(py, threads, |cancelled| {
+        let encrypted = Encrypted::read(input.as_source(cancelled), &keys, options)?;
+        encrypted.open_to_device(&device).map(Owned::new)
     })?;
-    let tensor = DeviceTensor::new(buffer, i32::try_from(number).unwrap_or(i32::MAX));
+    let tensor = DeviceTensor::new(owned, i32::try_from(number).unwrap_or(i32::MAX));
     Ok(Bound::new(py, tensor)?.into_any())
 }

@@ -8,6 +8,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 use super::{Input, keys::by_name, on_threads};
 use crate::{
     buffers::{copied, path_of},
+    errors::OrRaise,
     tensor::Foreign,
 };
 
@@ -57,10 +58,10 @@ pub(crate) fn seal_parquet(
         let Some(device) = memory.device() else {
             return Err(PyValueError::new_err("image has no bytes"));
         };
-        let (slice, stream) = (memory.slice(device), memory.stream(device)?);
+        let (slice, stream) = (memory.slice(device), memory.stream(device));
+        // What its owner has queued comes before.
+        py.detach(|| stream.wait()).or_raise()?;
         return on_threads(py, threads, |_| {
-            // What its owner has queued comes before.
-            stream.synchronize().map_err(lanecrypt_parquet::Error::from)?;
             lanecrypt_parquet::seal_from_device(device, &slice, &keys, &options, &target)
         });
     }

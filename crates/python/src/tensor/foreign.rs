@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lanecrypt::cuda::{Device, DeviceSlice, DeviceSliceMut, Stream};
+use lanecrypt::cuda::{Device, DeviceSlice, DeviceSliceMut, Error, Stream};
 use pyo3::{
     exceptions::{PyBufferError, PyIndexError, PyTypeError, PyValueError},
     prelude::*,
@@ -101,7 +101,7 @@ impl Foreign {
                 stream => Some(stream),
             },
         };
-        let device = if bytes > 0 { Some(device_of(address).or_raise()?) } else { None };
+        let device = if bytes > 0 { Some(found(object.py(), address)?) } else { None };
         let held = (Some(object.clone().unbind()), None);
         let rows = rows(&shape);
         Ok(Self { name, device, address, bytes, rows, is_read_only, stream, _held: held })
@@ -125,7 +125,7 @@ impl Foreign {
         let Described { shape, strides, bits, .. } = &described;
         let bytes = contiguous_bytes(name, shape, strides.as_deref(), 1, bits / 8)?;
         let number = usize::try_from(described.device).unwrap_or(usize::MAX);
-        let device = if bytes > 0 { Some(super::device(number)?) } else { None };
+        let device = if bytes > 0 { Some(super::device(object.py(), number)?) } else { None };
         let (address, is_read_only) = (described.address, described.is_read_only);
         let rows = rows(shape);
         let held = (None, Some(described));
@@ -175,15 +175,9 @@ impl Foreign {
         start..start.saturating_add(self.bytes)
     }
 
-    /// Where its owner wants it used: a stream of its own, or one that is in order with CUDA's default.
-    ///
-    /// # Errors
-    /// Those of the driver, as exceptions.
-    pub(crate) fn stream(&self, device: &Device) -> PyResult<Stream> {
-        match self.stream {
-            None | Some(LEGACY_DEFAULT) => Stream::new(device).or_raise(),
-            Some(handle) => dlpack::stream(device, handle).or_raise(),
-        }
+    /// Where its owner wants it used.
+    pub(crate) fn stream<'a>(&self, device: &'a Device) -> OwnersStream<'a> {
+        OwnersStream { device, handle: self.stream }
     }
 
     pub(crate) fn slice<'a>(&self, device: &'a Device) -> DeviceSlice<'a> {
@@ -195,6 +189,37 @@ impl Foreign {
     pub(crate) fn slice_mut<'a>(&self, device: &'a Device) -> PyResult<DeviceSliceMut<'a>> {
         self.require_writable()?;
         Ok(dlpack::slice_mut(device, self.address, self.bytes))
+    }
+}
+
+/// The stream that the owner of a tensor wants it used on, not looked at yet: another thread may have it, as it may not
+/// have the tensor.
+#[derive(Clone, Copy)]
+pub(crate) struct OwnersStream<'a> {
+    device: &'a Device,
+    handle: Option<usize>,
+}
+
+impl OwnersStream<'_> {
+    /// The owner's own, or one that is in order with CUDA's default. Dropping it waits, as [`wait`](Self::wait) does:
+    /// both are for who has released the interpreter.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub(crate) fn open(self) -> Result<Stream, Error> {
+        match self.handle {
+            None | Some(LEGACY_DEFAULT) => Stream::new(self.device),
+            Some(handle) => dlpack::stream(self.device, handle),
+        }
+    }
+
+    /// Waits for what the owner has queued, on the thread that calls: that is to be the caller's own, as one of CUDA's
+    /// handles means another stream on every thread.
+    ///
+    /// # Errors
+    /// Those of the driver, and of what was queued.
+    pub(crate) fn wait(self) -> Result<(), Error> {
+        self.open()?.synchronize()
     }
 }
 
@@ -224,8 +249,12 @@ fn capsule<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
-/// The device that has this memory.
-fn device_of(address: u64) -> Result<Device, lanecrypt::cuda::Error> {
+/// The device that has this memory. The driver may have to be waited for.
+fn found(py: Python<'_>, address: u64) -> PyResult<Device> {
+    py.detach(|| device_of(address)).or_raise()
+}
+
+fn device_of(address: u64) -> Result<Device, Error> {
     #[cfg(feature = "host-kernels")]
     {
         let _ = address;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lanecrypt::cuda::DeviceBuffer;
+use lanecrypt::cuda::{DeviceBuffer, Error};
 use pyo3::{
     exceptions::PyBufferError,
     prelude::*,
@@ -10,27 +10,48 @@ use pyo3::{
 };
 
 use crate::ffi::dlpack;
-use crate::{buffers::detached, errors::OrRaise};
+use crate::{
+    errors::OrRaise,
+    interpreter::{detached, detached_if_attached},
+};
 
 /// A buffer that is cleared and freed once all that runs on its device has ended: its last owner may
 /// have queued work that still reads it, on streams that are unknown here.
-pub(crate) struct Owned(DeviceBuffer);
+pub(crate) struct Owned {
+    /// There until it is dropped.
+    buffer: Option<DeviceBuffer>,
+}
 
 impl Owned {
+    pub(crate) fn new(buffer: DeviceBuffer) -> Self {
+        Self { buffer: Some(buffer) }
+    }
+
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.buffer.as_ref().map_or(0, DeviceBuffer::len)
     }
 
     pub(crate) fn address(&self) -> u64 {
-        self.0.slice(0..self.0.len()).map_or(0, |all| all.address())
+        let all = self.buffer.as_ref().and_then(|buffer| buffer.slice(0..buffer.len()).ok());
+        all.map_or(0, |all| all.address())
+    }
+
+    /// Copies the first bytes of it.
+    fn read(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.buffer.as_ref().map_or(Ok(()), |buffer| buffer.read(0, bytes))
     }
 }
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        if let Err(error) = self.0.device().synchronize() {
-            log::warn!("before memory of a device is freed: {error}");
-        }
+        let Some(buffer) = self.buffer.take() else { return };
+        // Clearing and freeing it wait for the device as well.
+        detached_if_attached(move || {
+            if let Err(error) = buffer.device().synchronize() {
+                log::warn!("before memory of a device is freed: {error}");
+            }
+            drop(buffer);
+        });
     }
 }
 
@@ -44,8 +65,8 @@ pub(crate) struct DeviceTensor {
 }
 
 impl DeviceTensor {
-    pub(crate) fn new(buffer: DeviceBuffer, device: i32) -> Self {
-        Self { owned: Arc::new(Owned(buffer)), device }
+    pub(crate) fn new(owned: Owned, device: i32) -> Self {
+        Self { owned: Arc::new(owned), device }
     }
 }
 
@@ -83,7 +104,7 @@ impl DeviceTensor {
     /// A copy in host memory.
     fn tobytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         PyBytes::new_with(py, self.owned.len(), |bytes| {
-            detached(py, usize::MAX, || self.owned.0.read(0, bytes)).or_raise()
+            detached(py, usize::MAX, || self.owned.read(bytes)).or_raise()
         })
     }
 

@@ -15,7 +15,7 @@ use crate::{
     buffers::path_of,
     errors::OrRaise,
     ffi::Bytes,
-    tensor::{DeviceTensor, Foreign, device as gpu},
+    tensor::{DeviceTensor, Foreign, Owned, device as gpu},
 };
 
 /// Opens the sealed file `path` into memory of the GPU with the number `device`; returns a tensor of bytes.
@@ -37,14 +37,14 @@ pub(crate) fn open_to_device(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<DeviceTensor> {
     let associated_data = &associated(associated_data)?;
-    let cuda = Cuda::new(&gpu(device)?).or_raise()?;
+    let cuda = Cuda::new(&gpu(py, device)?).or_raise()?;
     let file = opened(py, &path)?;
-    let buffer = choices(associated_data, progress.as_ref()).run(py, |options| {
+    let owned = choices(associated_data, progress.as_ref()).run(py, |options| {
         let sealed = Sealed::open(file, keyset.get(), associated_data)?;
         let end = length.map_or(sealed.plaintext_bytes(), |length| offset.saturating_add(length));
-        cuda.open_range_to_device(&sealed, offset..end, options)
+        cuda.open_range_to_device(&sealed, offset..end, options).map(Owned::new)
     })?;
-    Ok(DeviceTensor::new(buffer, i32::try_from(device).unwrap_or(i32::MAX)))
+    Ok(DeviceTensor::new(owned, i32::try_from(device).unwrap_or(i32::MAX)))
 }
 
 /// Seals a tensor, contiguous memory of a GPU, into the file `path`; returns its bytes.
@@ -123,15 +123,13 @@ fn seal_tensor(
     })?;
     let device = match memory.device() {
         Some(device) => device.clone(),
-        None => gpu(0)?, // nothing lies anywhere
+        None => gpu(py, 0)?, // nothing lies anywhere
     };
     let cuda = Cuda::new(&device).or_raise()?;
-    let (slice, stream) = (memory.slice(&device), memory.stream(&device)?);
-    choices(associated_data, progress).run(py, |options| {
-        // What its owner has queued comes before.
-        stream.synchronize().map_err(lanecrypt::Error::from)?;
-        seal(&cuda, &slice, options)
-    })?;
+    let (slice, stream) = (memory.slice(&device), memory.stream(&device));
+    // What its owner has queued comes before.
+    py.detach(|| stream.wait()).or_raise()?;
+    choices(associated_data, progress).run(py, |options| seal(&cuda, &slice, options))?;
     Ok(memory.len() as u64)
 }
 

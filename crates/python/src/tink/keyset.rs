@@ -81,7 +81,7 @@ impl Keyset {
         #[pyo3(from_py_with = path_of)] path: PathBuf,
         passphrase: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let text = fs::read_to_string(&path);
+        let text = py.detach(|| fs::read_to_string(&path));
         let text = text.map_err(|error| os_error(&format!("read {}", path.display()), &error))?;
         Self::from_json(py, &Zeroizing::new(text), passphrase)
     }

@@ -4,7 +4,12 @@ use lanecrypt_tink::{InMemory, Options, length_of, seal_stream};
 use pyo3::{prelude::*, types::PyBytes};
 
 use super::{Keyset, files::associated};
-use crate::{backend::Chosen, buffers::detached, errors::OrRaise, ffi::Bytes};
+use crate::{
+    backend::Chosen,
+    errors::OrRaise,
+    ffi::Bytes,
+    interpreter::{detached, weight},
+};
 
 /// Seals bytes.
 ///
@@ -25,14 +30,15 @@ pub(crate) fn seal_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let data = Bytes::of(data, "data")?.to_read()?;
     let (data, associated_data) = (data.as_slice(), associated(associated_data)?);
-    let runner = Chosen::new(backend).sealing(threads)?;
+    let chosen = Chosen::new(backend);
+    let runner = chosen.sealing(py, threads)?;
     let layout = keyset.get().primary().or_raise()?.parameters().layout();
     let length = layout.ciphertext_bytes(data.len() as u64).or_raise()?;
     PyBytes::new_with(py, length_of(length).or_raise()?, |sealed| {
         let options =
             Options { associated_data: &associated_data, runner: &*runner, ..Options::default() };
         let seal = || seal_stream(keyset.get(), data, sealed, options);
-        detached(py, data.len(), seal).or_raise().map(drop)
+        detached(py, weight(chosen.waits(), data.len()), seal).or_raise().map(drop)
     })
 }
 
@@ -49,7 +55,8 @@ pub(crate) fn open_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let sealed = Bytes::of(sealed, "sealed")?.to_read()?;
     let (source, associated_data) = (InMemory(sealed.as_slice()), associated(associated_data)?);
-    let runner = Chosen::new(backend).sealing(threads)?;
+    let chosen = Chosen::new(backend);
+    let runner = chosen.sealing(py, threads)?;
     let open = || lanecrypt_tink::Sealed::open(source, keyset.get(), &associated_data);
     let opened = detached(py, usize::MAX, open).or_raise()?;
     let bytes = opened.plaintext_bytes();
@@ -57,6 +64,6 @@ pub(crate) fn open_bytes<'py>(
     PyBytes::new_with(py, length, |mut text| {
         let options = Options { runner: &*runner, ..Options::default() };
         let copy = || opened.copy_range(0..bytes, &mut text, options);
-        detached(py, length, copy).or_raise()
+        detached(py, weight(chosen.waits(), length), copy).or_raise()
     })
 }

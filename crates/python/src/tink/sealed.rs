@@ -18,11 +18,7 @@ use super::{
     Keyset,
     files::{associated, opened},
 };
-use crate::{
-    buffers::{detached, path_of},
-    errors::OrRaise,
-    ffi::Bytes,
-};
+use crate::{buffers::path_of, errors::OrRaise, ffi::Bytes, interpreter::detached};
 
 /// Reads of at least this number of bytes are opened on all cores.
 const PARALLEL_FROM: u64 = 4 << 20;

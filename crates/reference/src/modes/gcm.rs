@@ -1,6 +1,6 @@
 //! GCM: NIST SP 800-38D, with the multiplication of its section 6.3 a bit at a time.
 
-use super::{BlockCipher, ModeError, one_block, xor_into};
+use super::{BlockCipher, ModeError, increment, one_block, xor_into};
 
 /// Encrypts `data` in place in GCM mode and returns the whole tag, of which any first bytes may be
 /// sent (SP 800-38D, section 7.1). `iv` has any length but zero.
@@ -61,15 +61,6 @@ pub fn ctr32(
         increment(&mut counter[block_bytes - 4..block_bytes]);
     }
     Ok(())
-}
-
-fn increment(digits: &mut [u8]) {
-    for byte in digits.iter_mut().rev() {
-        *byte = byte.wrapping_add(1);
-        if *byte != 0 {
-            return;
-        }
-    }
 }
 
 /// A cipher with its hash key H and the first counter block J0.

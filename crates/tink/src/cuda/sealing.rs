@@ -17,11 +17,12 @@ use super::{
     resident::{messages, of_device, of_transfer, tell_progress},
 };
 use crate::{
-    Error, Header, Identity, Keyset, Options, SegmentCipher, Source, Target, Version,
+    Error, Identity, Keyset, Options, SegmentCipher, Source, Target, Version,
     cuda::writing::{Writing, writer_of},
     file::seal_into,
     options::CPU,
     pipeline::seal_stream,
+    streams::{WRITING, write_all},
     transfer::Transfer,
 };
 
@@ -117,7 +118,7 @@ impl Cuda {
         if given != expected {
             return Err(Error::MemoryLength { given, expected });
         }
-        let cipher = random_cipher(keyset, options)?;
+        let cipher = SegmentCipher::of_new(keyset, options.associated_data)?;
         let plan = Plan::new(&cipher, data, options)?;
         let header = cipher.header().as_bytes();
         output[..header.len()].fill(0);
@@ -155,18 +156,18 @@ impl Cuda {
         options: Options<'_>,
     ) -> Result<u64, Error> {
         let bytes = keyset.sealed_bytes(data.len() as u64)?;
-        let cipher = random_cipher(keyset, options)?;
+        let cipher = SegmentCipher::of_new(keyset, options.associated_data)?;
         let Some(key) = cipher.gcm_key() else {
             let options = Options { runner: &CPU, ..options };
             seal_stream(keyset, Reading { data, at: 0 }, writer, options)?;
             return Ok(bytes);
         };
         let plan = Plan::new(&cipher, data, options)?;
-        write(&mut writer, cipher.header().as_bytes())?;
+        write_all(&mut writer, cipher.header().as_bytes())?;
         let mut at = cipher.header().as_bytes().len() as u64;
         let append = |piece: &[u8]| {
             options.check_cancel()?;
-            write(&mut writer, piece)?;
+            write_all(&mut writer, piece)?;
             let end = at + piece.len() as u64;
             plan.tell(at..end);
             at = end;
@@ -177,20 +178,6 @@ impl Cuda {
         writer.flush().map_err(Error::of_io(WRITING))?;
         Ok(bytes)
     }
-}
-
-/// What a writer is doing.
-const WRITING: &str = "write the output";
-
-fn write(writer: &mut impl Write, bytes: &[u8]) -> Result<(), Error> {
-    writer.write_all(bytes).map_err(Error::of_io(WRITING))
-}
-
-/// The primary key's cipher under a new header.
-fn random_cipher(keyset: &Keyset, options: Options<'_>) -> Result<SegmentCipher, Error> {
-    let key = keyset.primary()?;
-    let header = Header::random(key.parameters())?;
-    SegmentCipher::new(&key, header, options.associated_data)
 }
 
 /// What is sealed, all of it.
@@ -236,6 +223,7 @@ impl<'a> Plan<'a> {
             plaintext_bytes: self.all.end,
             source: &FromDevice(self.data),
             target,
+            before: None,
             options: Options { runner: &CPU, ..self.options },
         }
         .run()

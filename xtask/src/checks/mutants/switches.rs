@@ -63,6 +63,12 @@ struct Function {
 }
 
 impl Mutant {
+    /// By what cargo-mutants is told to try this one: a regular expression, in which a period is any character.
+    pub(super) fn chosen(&self) -> [String; 2] {
+        let name = self.name.replace(|c: char| !c.is_alphanumeric(), ".");
+        ["--re".to_owned(), format!("^{name}$")]
+    }
+
     /// Whether it returns a type that the function does not name: that is the type of its body, whose value another one
     /// cannot be.
     fn is_of_hidden_type(&self) -> bool {
