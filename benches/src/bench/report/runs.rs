@@ -276,6 +276,17 @@ mod tests {
     }
 
     #[test]
+    fn what_several_runs_skipped_is_said_once() {
+        let skips = |date, skipped: &[&str]| {
+            let mut run = run(date, ["x", "G"], &[]);
+            run.record.skipped = skipped.iter().map(|&line| line.to_owned()).collect();
+            run
+        };
+        let runs = Runs(vec![skips("1", &["b", "a"]), skips("2", &["b", "c", "a"])]);
+        assert_eq!(runs.merged().skipped, ["b", "a", "c"]);
+    }
+
+    #[test]
     fn a_recorded_gpu_stands_in_where_none_was_measured() {
         use Place::{Cpu, Resident};
         let folder = tempfile::tempdir().expect("a folder");
