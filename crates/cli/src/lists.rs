@@ -58,7 +58,9 @@ pub(crate) fn devices(printed: Printed) -> Result<(), Failure> {
         }
     }
     print(printed, &table(&["--backend", "", ""], rows, 3), &Value::Array(json))?;
-    complaints.iter().for_each(|complaint| complain(complaint));
+    for complaint in complaints {
+        complain(complaint);
+    }
     Ok(())
 }
 

@@ -38,10 +38,13 @@ pub(crate) struct ReadAhead<'a> {
     chunks: Mutex<Recent<Chunk>>,
 }
 
+/// What a store gave, for all who wait for it.
+type Fetched = Result<Arc<Vec<Bytes>>, Arc<io::Error>>;
+
 /// A chunk that is there, or on its way. Its request ends with the last who has it.
 #[derive(Clone)]
 struct Chunk {
-    content: Shared<BoxFuture<'static, Result<Arc<Vec<Bytes>>, Arc<io::Error>>>>,
+    content: Shared<BoxFuture<'static, Fetched>>,
     _request: Arc<Request>,
 }
 

@@ -213,7 +213,8 @@ mod tests {
     /// Whatever comes in its place, nothing but a record is encrypted under the IV of one that was announced.
     #[test]
     fn a_record_that_does_not_come_takes_its_iv() {
-        let calls: [fn(&mut Gcm) -> Result<usize, Reason>; 4] = [
+        type Call = fn(&mut Gcm) -> Result<usize, Reason>;
+        let calls: [Call; 4] = [
             |gcm| gcm.update(&mut Transfer::out_of_place(&[0; 40], &mut [0; 40])),
             |gcm| gcm.update(&mut Transfer::in_place(&mut [0; EXPLICIT_IV + TAG - 1])),
             |gcm| gcm.associate(&[0; AAD]).map(|()| AAD),

@@ -480,7 +480,7 @@ proptest! {
         }
         let (_folder, path) = place();
         if seal(&InMemory(&plain), &uniform(), &SealOptions::default(), &path).is_ok() {
-            let sealed = std::fs::read(&path).unwrap();
+            let sealed = fs::read(&path).unwrap();
             let opened = opened(&sealed, &uniform(), OpenOptions::default());
             prop_assert!(!opened.is_err_and(|error| error.is_not_authentic()));
         }

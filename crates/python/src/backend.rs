@@ -93,9 +93,9 @@ impl Chosen {
         if !(self.waits() || looks && !HAS_LOOKED.load(Relaxed)) {
             return make();
         }
-        let made = py.detach(make);
+        let result = py.detach(make);
         HAS_LOOKED.fetch_or(looks, Relaxed);
-        made
+        result
     }
 
     fn engine_of(

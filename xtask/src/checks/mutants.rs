@@ -131,8 +131,8 @@ impl Workspace<'_> {
         fs::create_dir_all(&copy)?;
         fs::write(self.all.join("on.rs"), ON)?;
         let (tests, features) = (self.tests, self.features);
-        let build = Build { copy: &copy, target: &target, folders: &folders, tests, features };
-        let built = build.tests_with(mutants)?;
+        let whole = Build { copy: &copy, target: &target, folders: &folders, tests, features };
+        let built = whole.tests_with(mutants)?;
         let (switched, unviable) = (built.switched.len(), built.unviable.len());
         let rest = mutants.len() - switched - unviable;
         println!(
