@@ -1,6 +1,10 @@
 //! Whole files: sealed and opened in parallel, into an output that appears when it is complete.
 
-use std::{fs::File, io, path::Path};
+use std::{
+    fs::{self, File, Metadata},
+    io,
+    path::Path,
+};
 
 use lanecrypt::Direction;
 
@@ -107,11 +111,15 @@ pub fn open_source(
 /// # Errors
 /// [`Error::Io`].
 pub fn open_regular(path: &Path) -> Result<File, Error> {
-    let opened = File::open(path).and_then(|file| {
-        if file.metadata()?.is_file() {
-            return Ok(file);
-        }
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+    let require_file = |about: Metadata| {
+        let error = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+        about.is_file().then_some(()).ok_or_else(error)
+    };
+    // Before it is opened, too: a pipe would be waited for, until somebody writes to it.
+    let opened = fs::metadata(path).and_then(require_file).and_then(|()| {
+        let file = File::open(path)?;
+        file.metadata().and_then(require_file)?;
+        Ok(file)
     });
     opened.map_err(Error::of_io(format!("open {}", path.display())))
 }

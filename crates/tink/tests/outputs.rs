@@ -5,12 +5,18 @@ use std::{
     io::{self, Read, Write},
     os::unix::fs::{FileExt, MetadataExt, PermissionsExt},
     path::Path,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    process::Command,
+    sync::{
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Duration,
 };
 
 use lanecrypt_tink::{
-    Error, Keyset, Options, Output, Sealed, Template, job::SealingJob, open_file, open_stream,
-    seal_file, seal_stream,
+    Error, Keyset, Options, Output, Sealed, Template, job::SealingJob, open_file, open_regular,
+    open_stream, seal_file, seal_stream,
 };
 use tempfile::TempDir;
 
@@ -207,4 +213,16 @@ fn what_is_no_file_is_neither_read_nor_replaced() {
     seal_file(&keyset, &plain, &link, Options::default()).unwrap();
     assert!(link.is_symlink() && fs::read(&target).unwrap() != b"old");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+/// Nobody writes to it.
+#[test]
+fn a_pipe_is_refused_at_once() {
+    let folder = TempDir::new().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (sender, refused) = mpsc::channel();
+    thread::spawn(move || sender.send(open_regular(&pipe).unwrap_err().to_string()));
+    let error = refused.recv_timeout(Duration::from_secs(30)).expect("it is not waited for");
+    assert!(error.contains("regular file"), "{error}");
 }

@@ -9,7 +9,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use lanecrypt_tink::{Identity, Keyset, Sealed, Source};
+use lanecrypt_tink::{Identity, Keyset, Sealed, Source, open_regular};
 
 use crate::failure::Failure;
 
@@ -174,11 +174,7 @@ impl Tree {
     }
 
     fn open_path(&self, path: &Path) -> Result<Sealed<File>, lanecrypt_tink::Error> {
-        let file = File::open(path).map_err(|source| lanecrypt_tink::Error::Io {
-            doing: format!("open {}", path.display()),
-            source,
-        })?;
-        Sealed::open(file, &self.keyset, &self.associated_data)
+        Sealed::open(open_regular(path)?, &self.keyset, &self.associated_data)
     }
 }
 
