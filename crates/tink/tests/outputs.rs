@@ -215,7 +215,7 @@ fn what_is_no_file_is_neither_read_nor_replaced() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
-/// Nobody writes to it.
+/// Even if no process writes to it.
 #[test]
 fn a_pipe_is_refused_at_once() {
     let folder = TempDir::new().unwrap();
