@@ -1,8 +1,7 @@
 //! Whole files: sealed and opened in parallel, into an output that appears when it is complete.
 
 use std::{
-    fs::{self, File, Metadata},
-    io,
+    fs::{self, File},
     path::Path,
 };
 
@@ -10,6 +9,7 @@ use lanecrypt::Direction;
 
 use crate::{
     Error, Header, Keyset, Options, Output, Sealed, SegmentCipher, Source, Target,
+    output::regular,
     source::{check_unchanged, identity},
     transfer::Transfer,
 };
@@ -111,14 +111,10 @@ pub fn open_source(
 /// # Errors
 /// [`Error::Io`].
 pub fn open_regular(path: &Path) -> Result<File, Error> {
-    let require_file = |about: Metadata| {
-        let error = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
-        about.is_file().then_some(()).ok_or_else(error)
-    };
     // Before it is opened, too: a pipe would be waited for, until somebody writes to it.
-    let opened = fs::metadata(path).and_then(require_file).and_then(|()| {
+    let opened = fs::metadata(path).and_then(regular).and_then(|_| {
         let file = File::open(path)?;
-        file.metadata().and_then(require_file)?;
+        file.metadata().and_then(regular)?;
         Ok(file)
     });
     opened.map_err(Error::of_io(format!("open {}", path.display())))

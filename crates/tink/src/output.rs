@@ -120,12 +120,17 @@ impl Output {
 pub(crate) fn replaced(target: &Path) -> Result<Option<Metadata>, Error> {
     let old = match fs::symlink_metadata(target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Ok(old) if !old.is_file() => {
-            Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
-        }
-        found => found,
+        found => found.and_then(regular),
     };
     old.map(Some).map_err(Error::of_io(format!("replace {}", target.display())))
+}
+
+/// Fails where this is of something else than a file, such as a folder, a pipe or a device.
+pub(crate) fn regular(about: Metadata) -> io::Result<Metadata> {
+    if about.is_file() {
+        return Ok(about);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
 }
 
 /// Gives a new file the owner, the group and the permissions of the old one, as far as the process may.

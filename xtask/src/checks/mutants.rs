@@ -91,13 +91,8 @@ pub(crate) fn run(
     let tests: Vec<_> = tests.into_iter().collect();
     let all = target().join("mutants");
     let environment = environment()?;
-    let workspace = Workspace {
-        subjects: &subjects,
-        tests: &tests,
-        features: &features(&tests)?,
-        environment: &environment,
-        all: &all,
-    };
+    let workspace =
+        Workspace { subjects: &subjects, tests: &tests, environment: &environment, all: &all };
     let survivors = if compiled {
         workspace.survivors_of_compilations(&mutants)?
     } else {
@@ -116,7 +111,6 @@ struct Workspace<'a> {
     subjects: &'a [Subject],
     /// The packages whose tests must notice.
     tests: &'a [String],
-    features: &'a str,
     environment: &'a [(&'static str, OsString)],
     /// The folder for builds.
     all: &'a Path,
@@ -130,7 +124,7 @@ impl Workspace<'_> {
         let (copy, target) = (self.all.join("tree"), self.all.join("target"));
         fs::create_dir_all(&copy)?;
         fs::write(self.all.join("on.rs"), ON)?;
-        let (tests, features) = (self.tests, self.features);
+        let (tests, features) = (self.tests, &features(self.tests)?);
         let whole = Build { copy: &copy, target: &target, folders: &folders, tests, features };
         let built = whole.tests_with(mutants)?;
         let (switched, unviable) = (built.switched.len(), built.unviable.len());
