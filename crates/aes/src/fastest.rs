@@ -76,6 +76,14 @@ macro_rules! aes {
             }
         }
 
+        impl<K: KeyLength> EngineWrapper for $name<K> {
+            type Inner = Cipher<Fastest<CpuForms<$schedule<K>>>>;
+
+            fn inner(&self) -> &Self::Inner {
+                &self.inner
+            }
+        }
+
         #[cfg(feature = "zeroize")]
         impl<K: KeyLength> zeroize::ZeroizeOnDrop for $name<K> {}
     };
@@ -90,7 +98,8 @@ aes!(
     AesEnc,
     EncryptKeys,
     "Enc",
-    "[`Aes`] that encrypts only, with half of its round keys.
+    "[`Aes`] that encrypts only, with half of its round keys. As an engine of modes it decrypts too, and makes the keys for
+each call.
 
 ```compile_fail,E0599
 # use lanecrypt_aes::{Aes128Enc, cipher::{BlockCipherDecrypt, KeyInit}};
@@ -101,7 +110,8 @@ aes!(
     AesDec,
     DecryptKeys,
     "Dec",
-    "[`Aes`] that decrypts only, with half of its round keys.
+    "[`Aes`] that decrypts only, with half of its round keys. As an engine of modes it encrypts too, and makes the keys for
+each call.
 
 ```compile_fail,E0599
 # use lanecrypt_aes::{Aes128Dec, cipher::{BlockCipherEncrypt, KeyInit}};
@@ -156,11 +166,3 @@ macro_rules! directions {
     };
 }
 directions!(encrypt: Aes AesEnc; decrypt: Aes AesDec; from AesEnc: Aes AesDec);
-
-impl<K: KeyLength> EngineWrapper for Aes<K> {
-    type Inner = Cipher<Fastest<CpuForms<RoundKeys<K>>>>;
-
-    fn inner(&self) -> &Self::Inner {
-        &self.inner
-    }
-}

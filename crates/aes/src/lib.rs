@@ -11,8 +11,7 @@
 //! ```
 //!
 //! [`Aes128`], [`Aes192`] and [`Aes256`] take the fastest constant-time implementation that this
-//! CPU has: its AES instructions (on x86-64 where there is AVX2 too), or else bits in its widest
-//! registers. Every implementation can also be named: `Cipher<Table32<Key256>>`, or
+//! CPU has: its AES instructions, or else bits in its widest registers. Every implementation can also be named: `Cipher<Table32<Key256>>`, or
 //! `Cipher<Sliced<Bits<RoundKeys<Key256>>, I>>` for an instruction set `I` of `lanecrypt-slicing`.
 //!
 //! | type | id | blocks at once | constant-time |
@@ -76,8 +75,7 @@ pub use whole::{DirectedKeys, Whole, WholeRounds};
 /// A block of 128 bits.
 pub type Block = cipher::Block<Aes128>;
 
-/// Whether the types use AES instructions of this CPU: on x86-64 without AVX2 for the key schedule alone,
-/// on x86 of 32 bits never.
+/// Whether the types use AES instructions of this CPU, which on x86 of 32 bits they never do.
 #[must_use]
 pub fn hardware_accelerated() -> bool {
     lanecrypt_slicing::has_aes()

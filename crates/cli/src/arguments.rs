@@ -36,10 +36,10 @@ pub(crate) struct Arguments {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Machine {
     /// Where ciphers run: `auto` (CPU or GPU, whichever is faster for each piece), `cpu`, `cuda` (the first
-    /// GPU),
-    /// `cuda:1` (the second).
-    #[arg(long, global = true, default_value = "auto", value_name = "WHERE")]
-    pub(crate) backend: BackendChoice,
+    /// GPU), `cuda:1` (the second) [default: auto]. For `seal`, `open`, `mount`, `raw`, `speed`, `tune` and
+    /// `self-test`.
+    #[arg(long, global = true, value_name = "WHERE")]
+    backend: Option<BackendChoice>,
     /// Number of CPU threads [default: one per hardware thread].
     #[arg(long, global = true, value_name = "N")]
     pub(crate) threads: Option<usize>,
@@ -96,19 +96,58 @@ pub(crate) struct KeySource {
     #[arg(long, value_name = "FILE")]
     pub(crate) raw_key_file: Option<PathBuf>,
     /// Derives key and IV from a passphrase as `openssl enc -pbkdf2` does. The passphrase is the first line
-    /// of FILE; without FILE it is prompted for.
+    /// of FILE, with a carriage return where it ends with one: at most 1023 bytes and no NUL. Without FILE it
+    /// is prompted for.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     #[allow(clippy::option_option, reason = "so clap has an option whose value may be left out")]
     pub(crate) passphrase: Option<Option<PathBuf>>,
 }
 
+impl Command {
+    /// Whether `--backend` says where it runs.
+    fn has_backend(&self) -> bool {
+        match self {
+            Self::Seal(_)
+            | Self::Open(_)
+            | Self::Mount(_)
+            | Self::Raw(_)
+            | Self::Speed(_)
+            | Self::Tune(_)
+            | Self::SelfTest(_) => true,
+            Self::Keyset(_)
+            | Self::Job(_)
+            | Self::Random(_)
+            | Self::Devices(_)
+            | Self::Ciphers(_)
+            | Self::Completions { .. }
+            | Self::Man { .. } => false,
+        }
+    }
+}
+
+impl Arguments {
+    /// Fails where `--backend` is given to a command that does not run there.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        if self.machine.backend.is_some() && !self.command.has_backend() {
+            let text = "--backend: this command runs no cipher on what it names; leave it out";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        Ok(())
+    }
+}
+
 impl Machine {
+    /// Where ciphers run.
+    pub(crate) fn backend(&self) -> BackendChoice {
+        self.backend.unwrap_or(BackendChoice::Auto)
+    }
+
     /// The backend that seals and opens files.
     ///
     /// # Errors
     /// [`Failure::NoDevice`] if the requested GPU does not exist.
     pub(crate) fn sealing(&self) -> Result<Box<dyn lanecrypt_tink::SegmentRunner>, Failure> {
-        match self.backend {
+        match self.backend() {
             BackendChoice::Auto | BackendChoice::Cpu => {
                 Ok(Box::new(lanecrypt_tink::Cpu::new(self.threads.unwrap_or(0))))
             }

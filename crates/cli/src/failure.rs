@@ -25,7 +25,7 @@ pub(crate) enum Failure {
     #[error("{0}")]
     SelfTest(String),
     /// A signal ended it.
-    #[error("interrupted; no unfinished file is left")]
+    #[error("interrupted; {}", crate::signals::left())]
     Interrupted,
 }
 
@@ -53,6 +53,17 @@ impl Failure {
     /// A failure of a file or stream, which is named.
     pub(crate) fn of(what: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Io(format!("{what}: {error}"))
+    }
+
+    /// The same failure, of a file or stream that it does not name by itself.
+    pub(crate) fn of_file(self, name: impl fmt::Display) -> Self {
+        let named = |text: String| format!("{name}: {text}");
+        match self {
+            Self::Io(text) => Self::Io(named(text)),
+            Self::Usage(text) => Self::Usage(named(text)),
+            Self::NotAuthentic(text) => Self::NotAuthentic(named(text)),
+            other => other,
+        }
     }
 }
 
@@ -89,12 +100,16 @@ impl From<lanecrypt_tink::Error> for Failure {
         use lanecrypt_tink::Error;
         match error {
             Error::Cancelled => Self::Interrupted,
+            // What the library calls parts are the command's pieces, of which a part has many.
+            Error::PartsMissing { missing, parts, .. } => {
+                let advice = "seal all parts of the job first";
+                Self::Io(format!("{missing} of {parts} pieces are missing: {advice}"))
+            }
             _ if error.is_not_authentic() => Self::NotAuthentic(error.to_string()),
             Error::Engine(error) => error.into(),
             Error::Io { .. }
             | Error::Memory { .. }
             | Error::OutputLength { .. }
-            | Error::PartsMissing { .. }
             | Error::SourceChanged { .. }
             | Error::Random(_) => Self::Io(error.to_string()),
             _ => Self::Usage(error.to_string()),

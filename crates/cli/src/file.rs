@@ -6,9 +6,15 @@
 use std::{
     fs::{self, File},
     io::{self, IsTerminal, Read, Write},
+    os::{
+        fd::{AsFd, AsRawFd},
+        unix::fs::{FileTypeExt, MetadataExt},
+    },
     path::Path,
     sync::{Mutex, PoisonError},
 };
+
+use rustix::fs::{OFlags, fcntl_getfl};
 
 use crate::{failure::Failure, signals};
 
@@ -58,7 +64,7 @@ static STANDARD_INPUT: Mutex<Option<&'static str>> = Mutex::new(None);
 /// Standard input, which is read as one thing only: it has nothing left for a second.
 ///
 /// # Errors
-/// [`Failure::Usage`] the second time.
+/// [`Failure::Usage`] the second time; [`Failure::Io`] where it was closed.
 pub(crate) fn standard_input(what: &'static str) -> Result<io::Stdin, Failure> {
     let mut read_as = STANDARD_INPUT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(first) = *read_as {
@@ -67,7 +73,34 @@ pub(crate) fn standard_input(what: &'static str) -> Result<io::Stdin, Failure> {
         return Err(Failure::Usage(text));
     }
     *read_as = Some(what);
+    check_stream(io::stdin(), "standard input")?;
     Ok(io::stdin())
+}
+
+/// Fails where a standard stream was closed when the process started. Before `main`, Rust opens the null device in
+/// its place, to read and to write, and an input that is not there would pass for an empty one.
+fn check_stream(stream: impl AsFd, name: &str) -> Result<(), Failure> {
+    let was_closed = || -> io::Result<bool> {
+        let about = File::from(stream.as_fd().try_clone_to_owned()?).metadata()?;
+        let is_null = about.file_type().is_char_device()
+            && about.rdev() == fs::metadata("/dev/null")?.rdev();
+        Ok(is_null && fcntl_getfl(&stream)?.contains(OFlags::RDWR))
+    };
+    if !was_closed().unwrap_or(false) {
+        return Ok(());
+    }
+    let text = "was closed, or is the null device opened both to read and to write: \
+                name a file, or /dev/null";
+    Err(Failure::Io(format!("{name} {text}")))
+}
+
+/// Writes data that has no other place to standard output, as a line.
+///
+/// # Errors
+/// As [`print_line`], and where standard output was closed.
+pub(crate) fn print_data(line: impl std::fmt::Display) -> Result<(), Failure> {
+    check_stream(io::stdout(), STANDARD_OUTPUT)?;
+    print_line(line)
 }
 
 /// Writes a line to standard output.
@@ -77,8 +110,10 @@ pub(crate) fn standard_input(what: &'static str) -> Result<io::Stdin, Failure> {
 pub(crate) fn print_line(line: impl std::fmt::Display) -> Result<(), Failure> {
     let mut output = io::stdout();
     let written = writeln!(output, "{line}").and_then(|()| output.flush());
-    written.map_err(Failure::of("standard output"))
+    written.map_err(Failure::of(STANDARD_OUTPUT))
 }
+
+const STANDARD_OUTPUT: &str = "standard output";
 
 /// What is written.
 pub(crate) struct Output {
@@ -88,7 +123,8 @@ pub(crate) struct Output {
 
 enum Destination {
     StandardOutput,
-    /// Something that is there and no file, such as `/dev/null` or a pipe: it cannot be replaced.
+    /// Something that is there and no file, such as `/dev/null` or a pipe, or an open descriptor: it cannot be
+    /// replaced.
     Special(File),
     File(lanecrypt_tink::Output),
 }
@@ -106,10 +142,12 @@ impl Output {
             return Self::create(Some(Path::new("-")));
         };
         if path.as_os_str() == "-" {
-            let name = "standard output".to_owned();
-            return Ok(Self { name, to: Destination::StandardOutput });
+            return Ok(Self::standard_output(STANDARD_OUTPUT.to_owned()));
         }
         let name = path.display().to_string();
+        if let Some(link) = lanecrypt_tink::Output::descriptor(path) {
+            return Self::descriptor(name, &link);
+        }
         let to = match fs::metadata(path) {
             Ok(about) if about.is_dir() => {
                 return Err(Failure::Usage(format!("{name}: is a folder, not a file")));
@@ -125,6 +163,26 @@ impl Output {
             }
         };
         Ok(Self { name, to })
+    }
+
+    /// Closed, it is not told from the null device, at which a program that only wants to know whether a file can be
+    /// opened lets the output go.
+    fn standard_output(name: String) -> Self {
+        Self { name, to: Destination::StandardOutput }
+    }
+
+    /// What a process has open, of which the system shows a link. An own descriptor is written at its place in the
+    /// file, which moves on, so that what others write to it follows; another one at the end of its file.
+    fn descriptor(name: String, link: &Path) -> Result<Self, Failure> {
+        let own = own_descriptor(link);
+        if own == Some(io::stdout().as_raw_fd()) {
+            return Ok(Self::standard_output(name));
+        }
+        let file = match own.and_then(duplicate) {
+            Some(file) => file,
+            None => File::options().append(true).open(link).map_err(Failure::of(&name))?,
+        };
+        Ok(Self { name, to: Destination::Special(file) })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -160,6 +218,28 @@ impl Write for Output {
             Destination::Special(_) | Destination::File(_) => Ok(()),
         }
     }
+}
+
+/// The number of a descriptor, where the link is one of this process.
+fn own_descriptor(link: &Path) -> Option<i32> {
+    let (folder, own) = (fs::canonicalize(link.parent()?), fs::canonicalize("/proc/self/fd"));
+    if folder.ok()? != own.ok()? {
+        return None;
+    }
+    link.file_name()?.to_str()?.parse().ok()
+}
+
+/// An own descriptor once more, where the system gives it out by its number.
+#[cfg(target_os = "linux")]
+fn duplicate(number: i32) -> Option<File> {
+    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+    let this = pidfd_open(getpid(), PidfdFlags::empty()).ok()?;
+    pidfd_getfd(this, number, PidfdGetfdFlags::empty()).ok().map(File::from)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn duplicate(_: i32) -> Option<File> {
+    None
 }
 
 #[cfg(test)]

@@ -13,10 +13,10 @@ use lanecrypt_tink::{Keyset, Options, job::SealingJob};
 use crate::{
     arguments::Machine,
     failure::Failure,
-    file::print_line,
+    file::{print_data, print_line},
     keysets::Source,
     seal::{Context, with_options},
-    signals::goes_between_files,
+    signals::{goes_between_files, leaves_a_job},
 };
 
 const ADVICE: &str = "\
@@ -102,8 +102,9 @@ impl Arguments {
                 let job = SealingJob::of_file(&keyset, input, &ad, *part_bytes)?;
                 let text = job.to_json()?;
                 job.create(output)?;
+                leaves_a_job();
                 // Without the job, nothing could go on with its files, or remove them.
-                print_line(text.trim_end()).inspect_err(|_| drop(job.discard(output)))
+                print_data(text.trim_end()).inspect_err(|_| drop(job.discard(output)))
             }
             Command::Status { job, output } => status(&read(job)?, output),
             Command::Commit { job, output } => Ok(read(job)?.commit(output)?),
@@ -124,7 +125,12 @@ fn status(job: &SealingJob, output: &Path) -> Result<(), Failure> {
 
 fn read(file: &Path) -> Result<SealingJob, Failure> {
     let text = fs::read_to_string(file).map_err(Failure::of(file.display()))?;
-    Ok(SealingJob::from_json(&text)?)
+    SealingJob::from_json(&text).map_err(|error| Failure::from(error).of_file(file.display()))
+}
+
+fn no_output(output: &Path) -> Failure {
+    let advice = "the job has no files beside it; name the same output as in `job new`";
+    Failure::Io(format!("{}: {advice}", output.display()))
 }
 
 /// Seals every n-th piece of a job, but those that are done already.
@@ -136,10 +142,16 @@ pub(crate) fn seal_part(
     machine: &Machine,
 ) -> Result<(), Failure> {
     goes_between_files();
+    leaves_a_job();
     let job = read(job)?;
+    if !job.is_created(output) {
+        // The other parts may have been done, and the job committed.
+        return if job.is_committed(output) { Ok(()) } else { Err(no_output(output)) };
+    }
     let pieces: Vec<u64> = job.missing_parts(output).filter(|&piece| part.has(piece)).collect();
     let bytes = job.source().size / job.parts().max(1) * pieces.len() as u64;
-    with_options(machine, Some(bytes), &[], false, |options: Options<'_>| {
+    let name = input.display().to_string();
+    with_options(machine, (&name, Some(bytes)), &[], false, |options: Options<'_>| {
         pieces
             .iter()
             .try_for_each(|&piece| job.seal_file_part(keyset, piece, input, output, options))

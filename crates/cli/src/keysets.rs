@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 use crate::{
     arguments::Printed,
     failure::Failure,
-    file::print_line,
+    file::{print_data, print_line},
     lists::{print, table},
     secret::{self, Secret},
     signals,
@@ -113,7 +113,7 @@ impl OneKey {
         &self,
         change: impl FnOnce(&mut Keyset, u32) -> Result<(), Error>,
     ) -> Result<(), Failure> {
-        change::change(&self.source, |keyset| change(keyset, self.id))
+        change::change(&self.source, |keyset| change(keyset, self.id), Ok)
     }
 }
 
@@ -123,7 +123,8 @@ pub(crate) struct Source {
     /// Keyset file: Tink's JSON, as created by `lanecrypt keyset new`. `-` is standard input.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) keyset: PathBuf,
-    /// File whose first line is the keyset's passphrase; without it, the passphrase is prompted for.
+    /// File whose first line is the passphrase of a keyset that is under one; without it, the passphrase is
+    /// prompted for.
     #[arg(long, value_name = "FILE")]
     pub(crate) passphrase_file: Option<PathBuf>,
 }
@@ -131,19 +132,28 @@ pub(crate) struct Source {
 impl Source {
     /// Reads the keyset, and asks for a passphrase if it is under one.
     pub(crate) fn read(&self) -> Result<Keyset, Failure> {
-        self.unwrap(&secret::read(&self.keyset, "the keyset")?).map(|(keyset, _)| keyset)
+        self.unwrap(&secret::read(&self.keyset, secret::KEYSET)?).map(|(keyset, _)| keyset)
     }
 
     /// The keyset that a file's bytes are, and what it is under.
     fn unwrap(&self, bytes: &[u8]) -> Result<(Keyset, Option<Wrapping>), Failure> {
+        let path = self.keyset.display();
         let text = std::str::from_utf8(bytes)
-            .map_err(|_| Failure::Usage(format!("{}: not a keyset", self.keyset.display())))?;
+            .map_err(|_| Failure::Usage(format!("{path}: not a keyset")))?;
+        let named = |error: Error| Failure::from(error).of_file(&path);
         if !is_wrapped(text) {
-            return Ok((Keyset::from_json(text)?, None));
+            let keyset = Keyset::from_json(text).map_err(named)?;
+            if let Some(file) = &self.passphrase_file {
+                let file = file.display();
+                let text = format!("--passphrase-file {file}: {path} is not under a passphrase");
+                return Err(Failure::Usage(text));
+            }
+            return Ok((keyset, None));
         }
+        let cost = Cost::of_json(text).map_err(named)?;
         let passphrase = secret::passphrase(self.passphrase_file.as_deref(), false)?;
-        let keyset = Keyset::from_json_with_passphrase(text, &passphrase)?;
-        Ok((keyset, Some(Wrapping { passphrase, cost: Cost::of_json(text)? })))
+        let keyset = Keyset::from_json_with_passphrase(text, &passphrase).map_err(named)?;
+        Ok((keyset, Some(Wrapping { passphrase, cost })))
     }
 }
 
@@ -202,7 +212,7 @@ fn new(template: &str, passphrase: Option<&Option<PathBuf>>, file: &Path) -> Res
     };
     let text = json_of(&keyset, wrapping.as_ref())?;
     if is_stream {
-        return print_line(text.trim_end());
+        return print_data(text.trim_end());
     }
     let output = Output::private(file)?;
     signals::remove_when_interrupted(output.temporary().to_owned());
@@ -227,12 +237,14 @@ fn parameters_of(template: &str) -> Result<Parameters, Failure> {
 
 fn add(source: &Source, template: &str, promote: bool) -> Result<(), Failure> {
     let key = StreamingKey::generate(parameters_of(template)?)?;
-    let mut id = 0;
-    change::change(source, |keyset| {
-        id = keyset.add(&key)?;
-        if promote { keyset.set_primary(id) } else { Ok(()) }
-    })?;
-    print_line(id)
+    let add = |keyset: &mut Keyset| -> Result<u32, Error> {
+        let id = keyset.add(&key)?;
+        if promote {
+            keyset.set_primary(id)?;
+        }
+        Ok(id)
+    };
+    change::change(source, add, print_line)
 }
 
 fn show(source: &Source, printed: Printed) -> Result<(), Failure> {

@@ -45,7 +45,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(Arguments { command, machine }: &Arguments) -> Result<(), Failure> {
+fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.check()?;
+    let Arguments { command, machine } = arguments;
     threads::set_threads(machine.threads)?;
     match command {
         Command::Seal(arguments) => arguments.run(machine),
@@ -57,7 +59,7 @@ fn run(Arguments { command, machine }: &Arguments) -> Result<(), Failure> {
         Command::Random(arguments) => arguments.run(machine),
         Command::Speed(arguments) => arguments.run(machine),
         Command::Tune(arguments) => arguments.run(machine),
-        Command::SelfTest(arguments) => arguments.run(),
+        Command::SelfTest(arguments) => arguments.run(machine),
         Command::Devices(printed) => lists::devices(*printed),
         Command::Ciphers(printed) => lists::ciphers(*printed),
         Command::Completions { shell } => documents::completions(*shell),

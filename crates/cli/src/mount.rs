@@ -47,12 +47,16 @@ pub(crate) struct Arguments {
 /// How often it looks whether it should end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Fails where the mount point is what is sealed, lies in it, or has it inside: reading a sealed file would then ask
-/// the file system that waits for it, and neither could be ended.
+/// Fails where the mount point is no folder, or is what is sealed, lies in it, or has it inside: reading a sealed file
+/// would then ask the file system that waits for it, and neither could be ended.
 fn check_apart(sealed: &Path, folder: &Path) -> Result<(), Failure> {
     let about = fs::metadata(sealed).map_err(Failure::of(sealed.display()))?;
     if !about.is_dir() && !about.is_file() {
         let text = format!("{}: neither a file nor a folder", sealed.display());
+        return Err(Failure::Usage(text));
+    }
+    if !fs::metadata(folder).map_err(Failure::of(folder.display()))?.is_dir() {
+        let text = format!("{}: the mount point must be a folder", folder.display());
         return Err(Failure::Usage(text));
     }
     let (of_sealed, of_folder) = (with_folders(sealed)?, with_folders(folder)?);

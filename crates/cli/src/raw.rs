@@ -32,6 +32,8 @@ Examples:
 
 /// Bytes that a data unit of XTS may have.
 const UNITS: RangeInclusive<u64> = 16..=16 << 20;
+/// Those that it has where none are given.
+const UNIT: u64 = 512;
 
 /// Runs a cipher in a mode over a file or stream, without a file format or (except in GCM) authentication.
 #[derive(Debug, Args)]
@@ -50,19 +52,18 @@ pub(crate) struct Arguments {
     /// IV, counter or nonce in hexadecimal: one block; in GCM any length, usually 12 bytes.
     #[arg(long, value_name = "HEX")]
     iv: Option<String>,
-    /// PBKDF2 iterations, with --passphrase.
-    #[arg(long, value_name = "N", default_value_t = key::ITERATIONS,
-          value_parser = clap::value_parser!(u32).range(1..))]
-    iterations: u32,
+    /// PBKDF2 iterations, with --passphrase [default: 10000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: Option<u32>,
     /// ECB and CBC: no padding; the input must be whole blocks.
     #[arg(long)]
     no_padding: bool,
-    /// XTS: bytes per data unit (disk sector).
-    #[arg(long, value_name = "BYTES", default_value = "512", value_parser = parse_bytes)]
-    unit: u64,
-    /// XTS: number of the first data unit.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    first_unit: u128,
+    /// XTS: bytes per data unit (disk sector) [default: 512].
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    unit: Option<u64>,
+    /// XTS: number of the first data unit [default: 0].
+    #[arg(long, value_name = "N")]
+    first_unit: Option<u128>,
     /// GCM: file that is authenticated with the message.
     #[arg(long, value_name = "FILE")]
     ad: Option<PathBuf>,
@@ -101,24 +102,35 @@ impl Arguments {
 
     /// Options that belong to other modes are mistakes.
     fn check(&self) -> Result<(), Failure> {
-        let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
-        match self.mode {
-            RawMode::Ecb | RawMode::Xts if self.iv.is_some() => usage("this mode has no --iv"),
-            RawMode::Xts if !UNITS.contains(&self.unit) => {
-                usage("--unit: a data unit of XTS has 16 bytes to 16 MiB (IEEE 1619)")
-            }
-            _ if self.ad.is_some() && self.mode != RawMode::Gcm => usage("--ad is for gcm"),
-            RawMode::Xts | RawMode::Gcm if self.key.passphrase.is_some() => {
-                usage("--passphrase is for the modes that `openssl enc` has; name a --key-file")
-            }
-            RawMode::Xts | RawMode::Gcm if self.cipher.cipher.block_bytes != 16 => {
-                let cipher = self.cipher;
-                usage(&format!("{cipher} has blocks of 8 bytes; this mode takes blocks of 16"))
-            }
-            _ if self.key.passphrase.is_some() && self.iv.is_some() => {
-                usage("with --passphrase the IV is derived, too: leave --iv out")
-            }
-            _ => Ok(()),
+        use RawMode::{Cbc, Ecb, Gcm, Xts};
+        let is = |modes: &[RawMode]| modes.contains(&self.mode);
+        let has_passphrase = self.key.passphrase.is_some();
+        let of_openssl = "--passphrase is for the modes that `openssl enc` has; name a --key-file";
+        let mistakes = [
+            (self.iv.is_some() && is(&[Ecb, Xts]), "this mode has no --iv"),
+            (self.no_padding && !is(&[Ecb, Cbc]), "--no-padding is for ecb and cbc"),
+            (self.unit.is_some() && !is(&[Xts]), "--unit is for xts"),
+            (self.first_unit.is_some() && !is(&[Xts]), "--first-unit is for xts"),
+            (
+                self.unit.is_some_and(|unit| !UNITS.contains(&unit)),
+                "--unit: a data unit of XTS has 16 bytes to 16 MiB (IEEE 1619)",
+            ),
+            (self.ad.is_some() && !is(&[Gcm]), "--ad is for gcm"),
+            (has_passphrase && is(&[Xts, Gcm]), of_openssl),
+            (self.iterations.is_some() && !has_passphrase, "--iterations is for --passphrase"),
+            (
+                self.iv.is_some() && has_passphrase,
+                "with --passphrase the IV is derived, too: leave --iv out",
+            ),
+        ];
+        if let Some((_, text)) = mistakes.into_iter().find(|(is_mistake, _)| *is_mistake) {
+            return Err(Failure::Usage(text.to_owned()));
         }
+        if is(&[Xts, Gcm]) && self.cipher.cipher.block_bytes != 16 {
+            let cipher = self.cipher;
+            let text = format!("{cipher} has blocks of 8 bytes; this mode takes blocks of 16");
+            return Err(Failure::Usage(text));
+        }
+        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use lanecrypt::size::parse_bytes;
 use lanecrypt_tink::{
-    Keyset, Options, Sealed, open_file, open_regular, open_stream, seal_file, seal_stream,
+    Error, Keyset, Options, Sealed, open_file, open_regular, open_stream, seal_file, seal_stream,
 };
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     job,
     keysets::Source,
     progress::Progress,
-    signals::{cancelled, goes_between_files},
+    signals::{cancelled, goes_between_files, remove_when_interrupted},
 };
 
 const SEAL_ADVICE: &str = "\
@@ -72,8 +72,8 @@ pub(crate) struct Open {
     /// are understood.
     #[arg(long, value_name = "A..B", value_parser = range)]
     range: Option<(u64, Option<u64>)>,
-    /// Leaves holes in the output in place of zeros.
-    #[arg(long)]
+    /// Leaves holes in the output in place of zeros. Both ends must be files, and all of the input is opened.
+    #[arg(long, conflicts_with = "range")]
     sparse: bool,
     /// File to open; `-` is standard input.
     #[arg(default_value = "-")]
@@ -119,7 +119,8 @@ fn between_files<'a>(input: &Path, output: Option<&'a Path>) -> Option<&'a Path>
     let is_special = |path: &Path| {
         path.as_os_str() == "-" || path.metadata().is_ok_and(|about| !about.is_file())
     };
-    output.filter(|output| !is_special(input) && !is_special(output))
+    let is_descriptor = |path: &Path| lanecrypt_tink::Output::descriptor(path).is_some();
+    output.filter(|output| !is_special(input) && !is_special(output) && !is_descriptor(output))
 }
 
 impl Seal {
@@ -139,14 +140,15 @@ impl Seal {
         }
         if let Some(output) = between_files(&self.input, self.output.as_deref()) {
             goes_between_files();
-            let bytes = Input::open(&self.input)?.length();
-            return with_options(machine, bytes, &ad, false, |options| {
+            let input = Input::open(&self.input)?;
+            return with_options(machine, (input.name(), input.length()), &ad, false, |options| {
                 seal_file(&keyset, &self.input, output, options).map(drop)
             });
         }
         let (input, mut output) =
             (Input::open(&self.input)?, Output::create(self.output.as_deref())?);
-        with_options(machine, input.length(), &ad, false, |options| {
+        let (name, bytes) = (input.name().to_owned(), input.length());
+        with_options(machine, (&name, bytes), &ad, false, |options| {
             seal_stream(&keyset, input, &mut output, options).map(drop)
         })?;
         output.commit()
@@ -162,8 +164,9 @@ impl Open {
         }
         if let Some(output) = between_files(&self.input, self.output.as_deref()) {
             goes_between_files();
-            let bytes = Input::open(&self.input)?.length();
-            return with_options(machine, bytes, &ad, self.sparse, |options| {
+            let input = Input::open(&self.input)?;
+            let read = (input.name(), input.length());
+            return with_options(machine, read, &ad, self.sparse, |options| {
                 open_file(&keyset, &self.input, output, options).map(drop)
             });
         }
@@ -173,7 +176,8 @@ impl Open {
         }
         let (input, mut output) =
             (Input::open(&self.input)?, Output::create(self.output.as_deref())?);
-        with_options(machine, input.length(), &ad, false, |options| {
+        let (name, bytes) = (input.name().to_owned(), input.length());
+        with_options(machine, (&name, bytes), &ad, false, |options| {
             open_stream(&keyset, input, &mut output, options).map(drop)
         })?;
         output.commit()
@@ -190,29 +194,46 @@ impl Open {
             let text = "--range: standard input cannot be read at any place; name a file";
             return Err(Failure::Usage(text.to_owned()));
         }
-        let sealed = Sealed::open(open_regular(&self.input)?, keyset, ad)?;
-        let range = Range { start, end: end.unwrap_or(sealed.plaintext_bytes()) };
+        let name = self.input.display().to_string();
+        let sealed = Sealed::open(open_regular(&self.input)?, keyset, ad).map_err(about(&name))?;
+        let end = end.unwrap_or(sealed.plaintext_bytes().max(start));
+        let range = Range { start, end };
         let mut output = Output::create(self.output.as_deref())?;
-        let bytes = range.end.checked_sub(range.start);
-        with_options(machine, bytes, ad, false, |options| {
+        with_options(machine, (&name, Some(end - start)), ad, false, |options| {
             sealed.copy_range(range, &mut output, options)
         })?;
         output.commit()
     }
 }
 
-/// Runs `work` with what the command line says: its threads, and a bar of its progress.
+/// A failure of sealing or opening, which names the input where that is what is wrong.
+pub(crate) fn about(input: &str) -> impl FnOnce(Error) -> Failure {
+    move |error| {
+        let is_of_input = error.is_not_authentic()
+            || matches!(
+                error,
+                Error::Range { .. } | Error::SourceChanged { .. } | Error::TooLong { .. }
+            );
+        let failure = Failure::from(error);
+        if is_of_input { failure.of_file(input) } else { failure }
+    }
+}
+
+/// Runs `work` with what the command line says: its threads, and a bar of its progress. The input has a name, and a
+/// number of bytes where that is known.
 pub(crate) fn with_options(
     machine: &Machine,
-    bytes: Option<u64>,
+    (input, bytes): (&str, Option<u64>),
     associated_data: &[u8],
     sparse: bool,
-    work: impl FnOnce(Options<'_>) -> Result<(), lanecrypt_tink::Error>,
+    work: impl FnOnce(Options<'_>) -> Result<(), Error>,
 ) -> Result<(), Failure> {
     let progress = Progress::over(machine, bytes);
     let add = |bytes| progress.add(bytes);
     let runner = machine.sealing()?;
     let (runner, cancel) = (&*runner, cancelled());
-    let options = Options { associated_data, runner, progress: &add, cancel, sparse };
-    Ok(work(options)?)
+    let temporary = |path: &Path| remove_when_interrupted(path.to_owned());
+    let (progress, temporary) = (&add, &temporary);
+    let options = Options { associated_data, runner, progress, cancel, temporary, sparse };
+    work(options).map_err(about(input))
 }

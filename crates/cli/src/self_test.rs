@@ -2,14 +2,16 @@
 
 use clap::Args;
 use lanecrypt::{
-    CIPHERS, find_cipher,
+    BackendChoice, CIPHERS, Engine, Error,
+    cuda::{Device, Family},
+    find_cipher, gpu,
     registry::{Backend, CipherDescription, Platform},
-    self_test,
+    self_test::{self, SelfTestError},
 };
 use serde_json::{Value, json};
 
 use crate::{
-    arguments::Printed,
+    arguments::{Machine, Printed},
     failure::Failure,
     file::print_line,
     lists::{print, table},
@@ -18,13 +20,14 @@ use crate::{
 const ADVICE: &str = "\
 Every implementation encrypts and decrypts messages whose ciphertext is known, in each mode and under each length of
 key; the answers are published ones or those of other implementations (vectors/README.md). The provider for OpenSSL
-and the Python package do the same with a cipher before its first use.
+and the Python package do the same with a cipher before its first use. With --backend only what runs there is tested.
 
 Examples:
   lanecrypt self-test
+  lanecrypt self-test --backend cuda:1
   lanecrypt self-test --cipher aes --json | jq '.[] | select(.error)'
 
-Exit codes: 0 all answers given, 5 a wrong one.";
+Exit codes: 0 all answers given, 4 no such device, 5 a wrong one.";
 
 /// What is said of it to those who ask for a module's self-tests.
 const NO_VALIDATION: &str =
@@ -48,26 +51,80 @@ struct Row {
     answers: Result<usize, String>,
 }
 
+/// What of the machine is tested.
+enum Tested {
+    /// All that there is.
+    Everything,
+    Cpu,
+    Gpu(Device),
+}
+
+impl Tested {
+    fn by(choice: BackendChoice) -> Result<Self, Failure> {
+        Ok(match choice {
+            BackendChoice::Auto => Self::Everything,
+            BackendChoice::Cpu => Self::Cpu,
+            BackendChoice::Cuda(number) => Self::Gpu(gpu(number)?),
+        })
+    }
+
+    /// What comes of an implementation; nothing of one that does not run there.
+    fn answers(
+        &self,
+        cipher: &CipherDescription,
+        backend: &Backend,
+    ) -> Option<Result<usize, SelfTestError>> {
+        // No command uses the reference, and the kernels compiled for the CPU are for tests.
+        if backend.id == "reference" || backend.platform == Platform::CudaOnHost {
+            return None;
+        }
+        match (self, backend.platform) {
+            (Self::Gpu(device), Platform::Cuda) => on_gpu(cipher, backend, device),
+            (Self::Everything, _) | (Self::Cpu, Platform::Cpu) => {
+                (backend.available)().ok().map(|()| self_test::of(cipher, backend))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Kernels on a GPU that was asked for: those of a table's rows run on the first.
+fn on_gpu(
+    cipher: &CipherDescription,
+    backend: &Backend,
+    device: &Device,
+) -> Option<Result<usize, SelfTestError>> {
+    let family = Family::of(backend)?;
+    family.program(device.properties()).ok()?;
+    let create = |key: &[u8]| -> Result<Box<dyn Engine>, Error> {
+        Ok(Box::new(family.engine(device, key)?))
+    };
+    Some(self_test::by(cipher, backend.id, &create))
+}
+
 impl Arguments {
     /// # Errors
-    /// [`Failure::SelfTest`] where an implementation is wrong; [`Failure::Usage`] for unknown ciphers.
-    pub(crate) fn run(&self) -> Result<(), Failure> {
+    /// [`Failure::SelfTest`] where an implementation is wrong; [`Failure::Usage`] for unknown ciphers;
+    /// [`Failure::NoDevice`] where nothing runs on what was asked for.
+    pub(crate) fn run(&self, machine: &Machine) -> Result<(), Failure> {
         let named = self.cipher.iter().map(|name| find_cipher(name));
         let mut ciphers = named.collect::<Result<Vec<_>, _>>()?;
         if ciphers.is_empty() {
             ciphers = CIPHERS.to_vec();
         }
+        let tested = Tested::by(machine.backend())?;
         let mut rows = Vec::new();
         for cipher in ciphers {
-            // The reference serves nobody, and the kernels compiled for the CPU are for tests.
-            let is_used = |backend: &&Backend| {
-                backend.id != "reference" && backend.platform != Platform::CudaOnHost
-            };
-            let here = cipher.backends.iter().filter(is_used);
-            for backend in here.filter(|backend| (backend.available)().is_ok()) {
-                let answers = self_test::of(cipher, backend).map_err(|error| error.to_string());
-                rows.push(Row { cipher, backend, answers });
+            for backend in cipher.backends {
+                if let Some(answers) = tested.answers(cipher, backend) {
+                    let answers = answers.map_err(|error| error.to_string());
+                    rows.push(Row { cipher, backend, answers });
+                }
             }
+        }
+        if rows.is_empty() {
+            let text = "--backend: nothing of these ciphers runs there";
+            return Err(Failure::NoDevice(text.to_owned()));
         }
         self.show(&rows)?;
         match rows.iter().find_map(|row| row.answers.as_ref().err()) {

@@ -1,7 +1,8 @@
 //! Signals that end the command: a flag that their handler sets, and a thread that ends a process which waits.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io,
     path::PathBuf,
     sync::{
         Arc, LazyLock, Mutex, PoisonError,
@@ -11,8 +12,9 @@ use std::{
     time::Duration,
 };
 
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::{
-    consts::signal::{SIGHUP, SIGINT, SIGTERM},
+    consts::signal::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ},
     flag,
     iterator::Signals,
 };
@@ -30,6 +32,10 @@ const GRACE: Duration = Duration::from_secs(1);
 const GRACE_OF_FILES: Duration = Duration::from_secs(30);
 /// Whether the work is of that kind.
 static IS_OF_FILES: AtomicBool = AtomicBool::new(false);
+/// Whether the files of a job are left, which somebody goes on with.
+static LEAVES_A_JOB: AtomicBool = AtomicBool::new(false);
+/// The terminal at which a passphrase is typed, and how it was before.
+static TERMINAL: Mutex<Option<(File, Termios)>> = Mutex::new(None);
 /// Temporary files, which are removed when the process ends before its work does.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -48,12 +54,42 @@ pub(crate) fn goes_between_files() {
     IS_OF_FILES.store(true, Ordering::Relaxed);
 }
 
+/// Says that files of a job are there, which stay when a signal ends the process.
+pub(crate) fn leaves_a_job() {
+    LEAVES_A_JOB.store(true, Ordering::Relaxed);
+}
+
+/// What there is after an interruption, for the message that tells of it.
+pub(crate) fn left() -> &'static str {
+    if LEAVES_A_JOB.load(Ordering::Relaxed) {
+        "the files of the job are left, to go on with or to discard"
+    } else {
+        "no unfinished file is left"
+    }
+}
+
+/// Runs `ask`, which turns off the terminal's echo. A signal that ends the process meanwhile turns it on again.
+pub(crate) fn at_the_terminal<T>(ask: impl FnOnce() -> T) -> T {
+    let set = |terminal| *TERMINAL.lock().unwrap_or_else(PoisonError::into_inner) = terminal;
+    set(terminal_as_it_is().ok()); // where there is none, asking fails
+    let answer = ask();
+    set(None);
+    answer
+}
+
+fn terminal_as_it_is() -> io::Result<(File, Termios)> {
+    let terminal = File::open("/dev/tty")?;
+    let before = tcgetattr(&terminal)?;
+    Ok((terminal, before))
+}
+
 /// Has a temporary file removed when a signal ends the process.
 pub(crate) fn remove_when_interrupted(temporary: PathBuf) {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(temporary);
 }
 
-/// Interrupted by a signal, the process leaves nothing unfinished behind, and exits with code 130.
+/// Interrupted by a signal, the process leaves nothing unfinished behind, and exits with code 130. A file that grows
+/// beyond the limit of its size is no end, but an error of writing.
 pub(crate) fn end_when_interrupted() {
     if let Err(error) = listen() {
         complain(format!("an interruption may leave an unfinished file behind: {error}"));
@@ -66,6 +102,8 @@ fn listen() -> io::Result<()> {
     for &signal in &heard {
         flag::register(signal, Arc::clone(&CANCELLED))?;
     }
+    // With any handler, the write fails that would have ended the process.
+    flag::register(SIGXFSZ, Arc::default())?;
     let mut signals = Signals::new(&heard)?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         if signals.forever().next().is_some() {
@@ -81,6 +119,9 @@ fn end() {
     thread::sleep(if is_of_files { GRACE_OF_FILES } else { GRACE });
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         fs::remove_file(path).ok();
+    }
+    if let Some((terminal, before)) = &*TERMINAL.lock().unwrap_or_else(PoisonError::into_inner) {
+        tcsetattr(terminal, OptionalActions::Now, before).ok();
     }
     complain(Failure::Interrupted);
     std::process::exit(INTERRUPTED.into());

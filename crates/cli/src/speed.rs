@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use lanecrypt::{
     BackendChoice, CIPHERS, CipherName, Direction, Engine, Operation,
-    registry::Platform,
+    registry::{Backend, CipherDescription, Platform},
     size::{parse_bytes, size_name},
 };
 use serde_json::{Value, json};
@@ -81,10 +81,15 @@ struct Row {
 /// Who computes a cipher, by name.
 type Named = (String, Box<dyn Engine>);
 
+/// The implementations of a cipher for CPUs.
+fn on_cpu(cipher: &CipherDescription) -> impl Iterator<Item = &'static Backend> + use<> {
+    cipher.backends.iter().filter(|backend| backend.platform == Platform::Cpu)
+}
+
 impl Arguments {
     pub(crate) fn run(&self, machine: &Machine) -> Result<(), Failure> {
         let lengths = self.lengths()?;
-        self.check_forms()?;
+        self.check_forms(machine.backend())?;
         let ciphers: Vec<CipherName> =
             if self.cipher.is_empty() { CipherName::all().collect() } else { self.cipher.clone() };
         let longest = lengths.iter().copied().max().unwrap_or(0);
@@ -100,6 +105,11 @@ impl Arguments {
                 rows.push(Row { cipher, backend, rates });
             }
         }
+        if rows.is_empty() {
+            let forms = self.form.join(", ");
+            let text = format!("--form {forms}: no implementation of these ciphers on this CPU");
+            return Err(Failure::Usage(text));
+        }
         self.print(&lengths, &rows)
     }
 
@@ -114,14 +124,20 @@ impl Arguments {
         given.iter().map(whole).collect()
     }
 
-    fn check_forms(&self) -> Result<(), Failure> {
+    /// Forms are for CPUs: a GPU is measured without.
+    fn check_forms(&self, backend: BackendChoice) -> Result<(), Failure> {
+        if let (Some(form), BackendChoice::Cuda(number)) = (self.form.first(), backend) {
+            let text = format!("--form {form}: it is for CPUs, and --backend names cuda:{number}");
+            return Err(Failure::Usage(text));
+        }
         let is_known = |form: &str| {
-            let mut backends = CIPHERS.iter().flat_map(|cipher| cipher.backends);
-            form == "all" || backends.any(|backend| backend.id == form)
+            let mut forms = CIPHERS.iter().flat_map(|cipher| on_cpu(cipher));
+            form == "all" || forms.any(|backend| backend.id == form)
         };
         match self.form.iter().find(|form| !is_known(form)) {
             Some(form) => {
-                Err(Failure::Usage(format!("--form {form}: no cipher has a form of this name")))
+                let text = format!("--form {form}: no cipher has a form of this name for CPUs");
+                Err(Failure::Usage(text))
             }
             None => Ok(()),
         }
@@ -133,8 +149,7 @@ impl Arguments {
         let mut engines = Vec::new();
         if !self.form.is_empty() {
             let chosen = |id: &str| self.form.iter().any(|form| form == "all" || form == id);
-            let cpu = cipher.cipher.backends.iter().filter(|b| b.platform == Platform::Cpu);
-            for backend in cpu.filter(|backend| chosen(backend.id)) {
+            for backend in on_cpu(cipher.cipher).filter(|backend| chosen(backend.id)) {
                 if (backend.available)().is_ok() {
                     let engine = lanecrypt::engine(cipher.cipher.name, backend.id, &key)?;
                     engines.push((backend.id.to_owned(), engine));
@@ -142,10 +157,10 @@ impl Arguments {
             }
             return Ok(engines);
         }
-        if !matches!(machine.backend, BackendChoice::Cuda(_)) {
+        if !matches!(machine.backend(), BackendChoice::Cuda(_)) {
             engines.push(("cpu".to_owned(), BackendChoice::Cpu.engine(cipher.cipher.name, &key)?));
         }
-        match (machine.backend, BackendChoice::Cuda(0).engine(cipher.cipher.name, &key)) {
+        match (machine.backend(), BackendChoice::Cuda(0).engine(cipher.cipher.name, &key)) {
             (BackendChoice::Auto, Ok(engine)) => engines.push(("cuda".to_owned(), engine)),
             (BackendChoice::Cuda(number), _) => {
                 let engine = BackendChoice::Cuda(number).engine(cipher.cipher.name, &key)?;

@@ -39,7 +39,7 @@ fn cipher(text: &str) -> Result<&'static CipherDescription, String> {
 
 impl Arguments {
     pub(crate) fn run(&self, machine: &Machine) -> Result<(), Failure> {
-        let device = match machine.backend {
+        let device = match machine.backend() {
             // The one that commands take by themselves.
             BackendChoice::Auto => {
                 Device::default().map_err(|error| Failure::NoDevice(error.to_string()))?

@@ -1,7 +1,7 @@
 //! Batches: many messages in one call, each with its own key, mode and length.
 //!
 //! A [`Job`] is one message. What runs them is elsewhere: `lanecrypt::batch` on all cores or on a GPU,
-//! `lanecrypt_cuda` on a GPU. A job that fails, fails alone: an [`Outcome`] names it, and all others are
+//! `lanecrypt_cuda` on a GPU. A job that fails, fails alone: an `Outcome` names it, and all others are
 //! complete.
 
 use core::fmt;

@@ -6,7 +6,10 @@
 //!   [`Cipher`] and GPU kernels implement it; [`CpuEngine`] makes one of another crate's block cipher.
 //! - [`modes`] are CTR, CBC, CFB, OFB and XTS over any engine; [`Ctr`] is the seekable CTR stream.
 //! - [`batch`] has what a call over many messages takes, each with its own key.
-//! - [`Backend`] is a row of a cipher's table of implementations (feature `alloc`).
+#![cfg_attr(
+    feature = "alloc",
+    doc = "- [`Backend`] is a row of a cipher's table of implementations (feature `alloc`)."
+)]
 //!
 //! ```
 //! use cipher::KeyInit;

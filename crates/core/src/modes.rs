@@ -85,9 +85,16 @@ pub(crate) fn wiped<S: AsMut<[u8]> + ?Sized, R>(
     scratch: &mut S,
     work: impl FnOnce(&mut S) -> R,
 ) -> R {
-    let result = work(scratch);
-    clear_bytes(scratch.as_mut());
-    result
+    struct Wiped<'a, S: AsMut<[u8]> + ?Sized>(&'a mut S);
+
+    // After a panic too.
+    impl<S: AsMut<[u8]> + ?Sized> Drop for Wiped<'_, S> {
+        fn drop(&mut self) {
+            clear_bytes(self.0.as_mut());
+        }
+    }
+
+    work(Wiped(scratch).0)
 }
 
 /// Cuts `data` into pieces of at most `bytes` and runs `work` on each with the offset it has.

@@ -141,7 +141,7 @@ impl<E: Engine> StreamCipher for Ctr<E> {
     }
 
     /// # Panics
-    /// Where the engine fails; CPU engines do not.
+    /// Past the end of the key stream; where the engine fails, which CPU engines do not.
     fn unchecked_apply_keystream_inout(&mut self, buf: InOutBuf<'_, '_, u8>) {
         if let Err(error) = self.try_apply(buf) {
             panic!("CTR: {error}");
@@ -162,12 +162,8 @@ impl<E: Engine> StreamCipherSeek for Ctr<E> {
     }
 
     fn try_seek<T: SeekNum>(&mut self, pos: T) -> Result<(), StreamCipherError> {
-        let block = self.engine.block_bytes() as u8;
-        let (number, byte) = pos.into_block_byte::<u128>(block).map_err(|_| StreamCipherError)?;
-        let position = number
-            .checked_mul(u128::from(block))
-            .and_then(|start| start.checked_add(u128::from(byte)))
-            .ok_or(StreamCipherError)?;
+        // As blocks of one byte: with real blocks `SeekNum` panics at a number below zero.
+        let (position, _) = pos.into_block_byte::<u128>(1).map_err(|_| StreamCipherError)?;
         self.try_seek_to(position).map_err(|_| StreamCipherError)
     }
 }

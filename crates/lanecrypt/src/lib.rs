@@ -11,7 +11,7 @@
 //! | use CTR, CBC, CFB, OFB, XTS | [`Ctr`], [`cbc`], [`cfb`], [`Ofb`], [`Xts`] |
 //! | draw random bytes as SP 800-90A says | [`ctr_drbg::CtrDrbg`] |
 //! | choose a cipher and its implementation by name | [`engine`], which gives an [`Engine`] |
-//! | let the library choose CPU or GPU | [`Auto`], or [`auto()`] by name (feature `tune`) |
+//! | let the library choose CPU or GPU | `Auto`, or `auto()` by name (feature `tune`) |
 //! | use all cores | [`Parallel`] |
 //! | encrypt on a GPU, or data that is there | [`aes::cuda::Aes256`], [`cuda::Engine`] |
 //! | use several GPUs | [`cuda::Family::fleet`] |
@@ -52,7 +52,8 @@
 //!
 //! On a GPU, data in host memory and data that is there:
 //!
-//! ```no_run
+#![cfg_attr(feature = "cuda", doc = "```no_run")]
+#![cfg_attr(not(feature = "cuda"), doc = "```ignore")]
 //! use lanecrypt::{Ctr, aes::cuda::Aes256, cuda::{Device, DeviceBuffer, Operation}};
 //!
 //! let device = Device::default()?; // a typed error where there is no GPU

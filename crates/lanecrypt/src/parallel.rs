@@ -234,7 +234,8 @@ impl<E: Engine> Engine for Parallel<E> {
             return Ok(false);
         };
         let (before, key) = (Counter::from(counter), HashKey::of_powers(powers));
-        let hashes = Mutex::new(Vec::new());
+        // With room for all: a vector that grows leaves its hashes in memory that is given back.
+        let hashes = Mutex::new(Vec::with_capacity(data.len().div_ceil(self.piece_bytes())));
         self.in_pieces(data, |number, piece| {
             let (mut own, blocks) = (Secret::new([0; 16]), (piece.len() / 16) as u64);
             self.gcm_piece(direction, before.plus32(number as u128), &key, &mut own, piece)?;

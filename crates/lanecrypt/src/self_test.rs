@@ -84,6 +84,9 @@ impl fmt::Display for SelfTestError {
 
 impl error::Error for SelfTestError {}
 
+/// Makes an engine of a key.
+pub type MakeEngine<'a> = dyn Fn(&[u8]) -> Result<Box<dyn Engine>, Error> + 'a;
+
 /// The known answers of a cipher: of every key length and mode, one at least.
 pub fn known_answers(
     cipher: &CipherDescription,
@@ -98,18 +101,30 @@ pub fn known_answers(
 /// [`SelfTestError`] of the first answer that is wrong. A backend that cannot run here is one, too: ask
 /// [`available`](Backend::available) first.
 pub fn of(cipher: &CipherDescription, backend: &Backend) -> Result<usize, SelfTestError> {
+    by(cipher, backend.id, &backend.create)
+}
+
+/// As [`of`], by engines that `create` makes of keys: of a backend on a device that is not the first.
+///
+/// # Errors
+/// As [`of`].
+pub fn by(
+    cipher: &CipherDescription,
+    backend: &'static str,
+    create: &MakeEngine<'_>,
+) -> Result<usize, SelfTestError> {
     let mut count = 0;
     for answer in known_answers(cipher) {
         for direction in Direction::BOTH {
             let wrong = |said| SelfTestError {
                 cipher: cipher.name,
-                backend: backend.id,
+                backend,
                 mode: answer.mode,
                 direction,
                 key_bytes: answer.key.len(),
                 said,
             };
-            match answer.is_given(backend, direction) {
+            match answer.is_given(create, direction) {
                 Ok(true) => {}
                 Ok(false) => return Err(wrong(None)),
                 Err(error) => return Err(wrong(Some(error.to_string()))),
@@ -137,28 +152,33 @@ pub fn once(cipher: &'static CipherDescription) -> Result<(), SelfTestError> {
 }
 
 impl KnownAnswer {
-    /// Whether a backend gives the answer, and the tag with it.
-    fn is_given(&self, backend: &Backend, direction: Direction) -> Result<bool, Error> {
+    /// Whether these engines give the answer, and the tag with it.
+    fn is_given(&self, create: &MakeEngine<'_>, direction: Direction) -> Result<bool, Error> {
         let (input, expected) = match direction {
             Direction::Encrypt => (self.plaintext, self.ciphertext),
             Direction::Decrypt => (self.ciphertext, self.plaintext),
         };
         let mut data = input.to_vec();
-        match self.run(backend, direction, &mut data) {
+        match self.run(create, direction, &mut data) {
             Err(Error::NotAuthentic) => Ok(false),
             result => result.map(|()| data == expected),
         }
     }
 
-    fn run(&self, backend: &Backend, direction: Direction, data: &mut [u8]) -> Result<(), Error> {
+    fn run(
+        &self,
+        create: &MakeEngine<'_>,
+        direction: Direction,
+        data: &mut [u8],
+    ) -> Result<(), Error> {
         use Direction::{Decrypt, Encrypt};
         let Self { key, iv, .. } = *self;
         if self.mode == Mode::Xts {
             let (data_key, tweak_key) = key.split_at(key.len() / 2);
-            let engines = ((backend.create)(data_key)?, (backend.create)(tweak_key)?);
+            let engines = (create(data_key)?, create(tweak_key)?);
             return xts(&*engines.0, &*engines.1, iv, direction, data.into());
         }
-        let engine = &*(backend.create)(key)?;
+        let engine = &*create(key)?;
         match (self.mode, direction) {
             (Mode::Ctr, _) => engine.ctr(iv, data.into()),
             (Mode::Cbc, Encrypt) => cbc_encrypt(engine, iv, data.into()),
@@ -215,6 +235,17 @@ mod tests {
         assert_eq!((error.cipher, error.backend), ("seed", "default"));
         assert_eq!(once(right), Err(error));
         assert_eq!(once(&lanecrypt_aria::ARIA), Ok(()));
+    }
+
+    #[test]
+    fn engines_of_others_are_tested_by_their_name() {
+        let cipher = &lanecrypt_seed::SEED;
+        let default = cipher.backend("default").expect("every cipher has one");
+        let by_engines = by(cipher, "mine", &|key| cipher.default_engine(key));
+        assert_eq!(by_engines, of(cipher, default));
+        let aria = |key: &[u8]| lanecrypt_aria::ARIA.default_engine(key);
+        let error = by(cipher, "another", &aria).expect_err("it is another cipher");
+        assert_eq!((error.cipher, error.backend), ("seed", "another"));
     }
 
     #[test]

@@ -120,11 +120,11 @@ impl Derivation {
             Self::Pbkdf2(pbkdf2) => pbkdf2.derive(passphrase, bytes, budget),
             Self::Argon2 { algorithm, passes, memory_kib, lanes, salt } => {
                 budget.take_argon2(*memory_kib, *passes)?;
-                let damaged = |error| Error::damaged(format!("Argon2: {error}"));
+                let refused = |error| Error::of_argon2(error, *memory_kib);
                 let params = Params::new(*memory_kib, *passes, *lanes, Some(bytes));
-                let argon2 = Argon2::new(*algorithm, Version::V0x13, params.map_err(damaged)?);
+                let argon2 = Argon2::new(*algorithm, Version::V0x13, params.map_err(refused)?);
                 let mut key = Zeroizing::new(vec![0; bytes]);
-                argon2.hash_password_into(passphrase, salt, &mut key).map_err(damaged)?;
+                argon2.hash_password_into(passphrase, salt, &mut key).map_err(refused)?;
                 Ok(key)
             }
         }

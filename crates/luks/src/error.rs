@@ -61,6 +61,12 @@ pub enum Error {
         /// What is allowed.
         limit: u64,
     },
+    /// The memory that a key slot asks for cannot be had.
+    #[error("no memory for the {kib} KiB that a key slot's Argon2 takes")]
+    Memory {
+        /// What the header says.
+        kib: u32,
+    },
     /// No key slot gives the volume key.
     #[error(
         "none of the {tried} key slots tried opens: \
@@ -128,6 +134,14 @@ impl Error {
         Self::Damaged(what.into())
     }
 
+    /// Why a key slot's Argon2 gave no key. What it checks comes from the header; the memory is the machine's.
+    pub(crate) fn of_argon2(error: argon2::Error, kib: u32) -> Self {
+        match error {
+            argon2::Error::OutOfMemory => Self::Memory { kib },
+            error => Self::Damaged(format!("Argon2: {error}")),
+        }
+    }
+
     /// For `map_err`, of an error of the system while it was asked to do `action`.
     pub(crate) fn storage(action: &'static str) -> impl Fn(io::Error) -> Self {
         move |source| Self::Storage { action, source }
@@ -137,6 +151,14 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn too_little_memory_is_no_damage() {
+        let text = Error::of_argon2(argon2::Error::OutOfMemory, 65_536).to_string();
+        assert!(text.contains("no memory for the 65536 KiB"), "{text}");
+        let error = Error::of_argon2(argon2::Error::SaltTooShort, 65_536);
+        assert!(matches!(error, Error::Damaged(_)), "{error}");
+    }
 
     /// Names of a header that anyone may have written.
     #[test]

@@ -132,11 +132,24 @@ impl<C: BlockSizeUser, F> CtrCore<C, F> {
 impl<C: BlockEngine, F: CtrFlavor<C::BlockSize>> CtrCore<C, F> {
     const BLOCK: usize = C::BlockSize::USIZE;
 
-    /// XORs the key stream over `data` and moves on by its length, past the end too, where the counter wraps.
+    /// XORs the key stream over `data` and moves on by its length.
     ///
     /// # Errors
-    /// The engine's own: the output and the position are unspecified then.
+    /// [`Error::KeystreamEnd`]: nothing is written then. The engine's own errors: the output and the position are
+    /// unspecified then.
     pub fn try_apply(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        if self.check_remaining(data.len()).is_err() {
+            let block = Self::BLOCK as u128;
+            let here = self.next.saturating_mul(block) - self.left as u128;
+            let position = here.saturating_add(data.len() as u128);
+            let length = last_number::<_, F>().saturating_mul(block);
+            return Err(Error::KeystreamEnd { position, length });
+        }
+        self.apply_wrapping(data)
+    }
+
+    /// [`try_apply`](Self::try_apply), past the end too, where the counter wraps.
+    fn apply_wrapping(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         let head = self.left.min(data.len());
         let (mut head, rest) = data.split_at(head);
         if !head.is_empty() {
@@ -245,7 +258,7 @@ impl<C: BlockEngine, F: CtrFlavor<C::BlockSize>> StreamCipher for CtrCore<C, F> 
     }
 
     fn unchecked_apply_keystream_inout(&mut self, buf: InOutBuf<'_, '_, u8>) {
-        if let Err(error) = self.try_apply(buf) {
+        if let Err(error) = self.apply_wrapping(buf) {
             panic!("CTR: {error}");
         }
     }
@@ -262,12 +275,15 @@ impl<C: BlockEngine, F: CtrFlavor<C::BlockSize>> StreamCipherSeek for CtrCore<C,
     }
 
     fn try_seek<T: SeekNum>(&mut self, pos: T) -> Result<(), StreamCipherError> {
-        let (block, byte) = pos.into_block_byte::<F::Backend>(C::BlockSize::U8)?;
-        if byte != 0 && block.is_max() {
+        // As blocks of one byte: with real blocks `SeekNum` panics at a number below zero.
+        let (position, _) = pos.into_block_byte::<u128>(1)?;
+        let used = (position % Self::BLOCK as u128) as usize;
+        let next = position.div_ceil(Self::BLOCK as u128);
+        if next > last_number::<_, F>() {
             return Err(StreamCipherError);
         }
-        self.next = block.into() + u128::from(byte != 0);
-        self.left = (Self::BLOCK - usize::from(byte)) % Self::BLOCK;
+        self.next = next;
+        self.left = (Self::BLOCK - used) % Self::BLOCK;
         Ok(())
     }
 }

@@ -30,6 +30,9 @@ type Seed = Secret<[u8; MAX_SEED_BYTES]>;
 /// what is in memory. Where answers may depend on entropy of that moment alone (prediction resistance, SP 800-90A, 8.8),
 /// call [`reseed`](Self::reseed) before each [`generate`](Self::generate).
 ///
+/// It is constant-time as the cipher is, but for the counter V, which the standard keeps secret: where a carry passes
+/// from one word of it to the next, an answer takes some instructions more.
+///
 /// It is as secret as its entropy. Copies of it, as a fork of the process makes them, give the same bytes.
 ///
 /// ```

@@ -237,12 +237,17 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
     }
 }
 
+/// Refuses a cipher of other blocks than those of 16 bytes.
+pub(crate) fn check_block<E: Engine + ?Sized>(engine: &E) -> Result<(), EngineError> {
+    match engine.block_bytes() {
+        16 => Ok(()),
+        given => Err(EngineError::BlockLength { mode: Mode::Gcm, given }),
+    }
+}
+
 /// The block of zeros, encrypted (SP 800-38D, 7.1, step 1).
 fn hash_subkey(engine: &impl Engine) -> Result<Secret<Block>, EngineError> {
-    let given = engine.block_bytes();
-    if given != 16 {
-        return Err(EngineError::BlockLength { mode: Mode::Gcm, given });
-    }
+    check_block(engine)?;
     let mut h = Secret::new(Block::default());
     engine.ecb(Direction::Encrypt, h.as_mut_slice().into())?;
     Ok(h)

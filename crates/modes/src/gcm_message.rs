@@ -11,7 +11,7 @@ use lanecrypt_core::{
     },
 };
 
-use crate::{Ghash, GhashKey};
+use crate::{Ghash, GhashKey, gcm::check_block};
 
 const BLOCK: usize = 16;
 
@@ -67,7 +67,7 @@ impl GcmMessage {
     /// The beginning of a message.
     ///
     /// # Errors
-    /// [`Error::EmptyIv`]; the engine's own errors.
+    /// [`Error::EmptyIv`]; [`Error::BlockLength`] for blocks of other than 16 bytes; the engine's own errors.
     pub fn new<E: Engine + ?Sized>(key: &GhashKey, engine: &E, iv: &[u8]) -> Result<Self, Error> {
         if iv.is_empty() {
             return Err(Error::EmptyIv);
@@ -81,6 +81,7 @@ impl GcmMessage {
         engine: &E,
         first: [u8; BLOCK],
     ) -> Result<Self, Error> {
+        check_block(engine)?;
         let mut mask = Secret::new(first);
         engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
         Ok(Self {
@@ -117,7 +118,7 @@ impl GcmMessage {
     /// data may still come after it, if it may come before.
     ///
     /// # Errors
-    /// [`Error::MessageLength`]: nothing is written then. The engine's own errors.
+    /// [`Error::MessageLength`], [`Error::BlockLength`]: nothing is written then. The engine's own errors.
     pub fn run<E: Engine + ?Sized>(
         &mut self,
         key: &GhashKey,
@@ -130,6 +131,7 @@ impl GcmMessage {
             let (what, most) = ("data", MAX_MESSAGE_BYTES);
             return Err(Error::MessageLength { mode: Mode::Gcm, what, given, most });
         }
+        check_block(engine)?;
         if data.is_empty() {
             return Ok(());
         }

@@ -1,11 +1,11 @@
 //! GHASH under a key (SP 800-38D, 6.4): by the CPU's instructions, or by the crate `ghash` where it has
 //! none.
 
-use core::fmt;
+use core::{fmt, mem};
 
 use cipher::{Array, consts::U16};
 use ghash::{GHash, universal_hash::UniversalHash};
-use lanecrypt_core::{HashPowers, Secret, modes::gcm};
+use lanecrypt_core::{HashPowers, Secret, modes::gcm, on_cleared_stack_of};
 use lanecrypt_slicing::HashKey;
 
 use crate::cleared;
@@ -23,15 +23,13 @@ use crate::cleared;
 /// assert_eq!(key.finish(hash, [0, 16]), expected);
 /// ```
 #[derive(Clone)]
-pub struct GhashKey(Kind);
-
-#[derive(Clone)]
-#[allow(clippy::large_enum_variant, reason = "one a key, and no allocator is at hand")]
-enum Kind {
+pub struct GhashKey {
     /// For instructions, by its powers.
-    Powers(HashKey),
-    /// A hash that nothing was added to yet.
-    Portable(GHash),
+    powers: HashKey,
+    /// H, for the crate `ghash`. No enum has the two: where one is moved, what lay on the stack goes with the
+    /// bytes that a variant does not use, and no drop clears them.
+    h: Secret<[u8; 16]>,
+    is_portable: bool,
 }
 
 impl GhashKey {
@@ -44,31 +42,29 @@ impl GhashKey {
     /// [`new`](Self::new), whose temporaries stay on the stack.
     #[inline]
     pub(crate) fn of(h: &Array<u8, U16>) -> Self {
-        HashKey::new(&h.0).map_or_else(|| Self::portable(h), |key| Self(Kind::Powers(key)))
+        match HashKey::new(&h.0) {
+            Some(powers) => Self { powers, h: Secret::new([0; 16]), is_portable: false },
+            None => Self::portable(h),
+        }
     }
 
     /// The same without instructions.
     pub(crate) fn portable(h: &Array<u8, U16>) -> Self {
-        Self(Kind::Portable(GHash::new(h)))
+        Self { powers: HashKey::nothing(), h: Secret::new(h.0), is_portable: true }
     }
 
     /// The hash of nothing.
     #[must_use]
+    #[allow(clippy::unused_self, reason = "a hash is of a key")]
     pub fn start(&self) -> Ghash {
-        Ghash(match &self.0 {
-            Kind::Powers(_) => State::Powers(Secret::new([0; 16])),
-            Kind::Portable(hash) => State::Portable(hash.clone()),
-        })
+        Ghash(Secret::new([0; 16]))
     }
 
     /// Runs `work` with the powers of the key, where there are: what [`Engine::gcm`](lanecrypt_core::Engine::gcm)
     /// takes.
     #[inline]
     pub(crate) fn with_powers<R>(&self, work: impl FnOnce(&HashPowers) -> R) -> Option<R> {
-        match &self.0 {
-            Kind::Powers(key) => Some(key.with_powers(work)),
-            Kind::Portable(_) => None,
-        }
+        if self.is_portable { None } else { Some(self.powers.with_powers(work)) }
     }
 
     /// The counter block J0 of an IV (SP 800-38D, 7.1, step 2).
@@ -86,37 +82,25 @@ impl GhashKey {
         hash: &mut Ghash,
         work: impl FnOnce(&HashPowers, &mut [u8; 16]) -> R,
     ) -> Option<R> {
-        let State::Powers(hash) = &mut hash.0 else { return None };
-        self.with_powers(|powers| work(powers, hash))
+        self.with_powers(|powers| work(powers, &mut hash.0))
     }
 
     /// Adds a string, filled up with zeros to whole blocks. The hash is one that this key
     /// [started](Self::start).
     pub fn add(&self, hash: &mut Ghash, data: &[u8]) {
-        match (&self.0, &mut hash.0) {
-            (Kind::Powers(key), State::Powers(hash)) => {
-                key.absorb(hash, data);
-            }
-            (_, State::Portable(hash)) => hash.update_padded(data),
-            // One process has one kind of keys.
-            (Kind::Portable(_), State::Powers(_)) => {}
+        if self.is_portable {
+            absorb::<false>(&self.h, &mut hash.0, data);
+        } else {
+            self.powers.absorb(&mut hash.0, data);
         }
     }
 
     /// Adds a string as [`add`](Self::add) does, the bytes of every block in reverse order.
     fn add_reversed(&self, hash: &mut Ghash, data: &[u8]) {
-        match (&self.0, &mut hash.0) {
-            (Kind::Powers(key), State::Powers(hash)) => key.absorb_reversed(hash, data),
-            (_, State::Portable(hash)) => {
-                for part in data.chunks(16) {
-                    let mut block = Array([0; 16]);
-                    block[..part.len()].copy_from_slice(part);
-                    block.reverse();
-                    hash.update(&[block]);
-                }
-            }
-            // One process has one kind of keys.
-            (Kind::Portable(_), State::Powers(_)) => {}
+        if self.is_portable {
+            absorb::<true>(&self.h, &mut hash.0, data);
+        } else {
+            self.powers.absorb_reversed(&mut hash.0, data);
         }
     }
 
@@ -125,11 +109,34 @@ impl GhashKey {
     #[must_use]
     pub fn finish(&self, mut hash: Ghash, lengths: [u64; 2]) -> [u8; 16] {
         self.add(&mut hash, &gcm::lengths(lengths));
-        match hash.0 {
-            State::Powers(hash) => *hash,
-            State::Portable(hash) => hash.finalize().0,
-        }
+        *hash.0
     }
+}
+
+/// Bytes of stack that the crate `ghash` takes at most.
+const ABSORBING: usize = 2 << 10;
+
+/// Adds a string to a hash, `REVERSED` where the bytes of its blocks are in reverse order. The crate's hashes begin at
+/// zero: what the hash is so far goes into the first block.
+fn absorb<const REVERSED: bool>(h: &[u8; 16], hash: &mut [u8; 16], data: &[u8]) {
+    if data.is_empty() {
+        return;
+    }
+    on_cleared_stack_of::<ABSORBING, _>(|| {
+        let mut sum = GHash::new(Array::cast_from_core(h));
+        for part in data.chunks(16) {
+            let mut block = Array([0; 16]);
+            block[..part.len()].copy_from_slice(part);
+            if REVERSED {
+                block.reverse();
+            }
+            for (byte, so_far) in block.iter_mut().zip(mem::take(hash)) {
+                *byte ^= so_far;
+            }
+            sum.update(&[block]);
+        }
+        hash.copy_from_slice(&sum.finalize());
+    });
 }
 
 impl fmt::Debug for GhashKey {
@@ -140,14 +147,7 @@ impl fmt::Debug for GhashKey {
 
 /// A hash so far, of [`GhashKey::start`]. Cleared when dropped (feature `zeroize`).
 #[derive(Clone)]
-pub struct Ghash(State);
-
-#[derive(Clone)]
-#[allow(clippy::large_enum_variant, reason = "one a message")]
-enum State {
-    Powers(Secret<[u8; 16]>),
-    Portable(GHash),
-}
+pub struct Ghash(Secret<[u8; 16]>);
 
 impl fmt::Debug for Ghash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -200,13 +200,6 @@ mod tests {
 
     use super::*;
 
-    fn value(hash: &Ghash) -> [u8; 16] {
-        match &hash.0 {
-            State::Powers(hash) => **hash,
-            State::Portable(hash) => hash.clone().finalize().0,
-        }
-    }
-
     /// With instructions and without, on all 128 times 128 pairs of basis blocks.
     #[test]
     fn products_of_the_basis() {
@@ -216,10 +209,10 @@ mod tests {
                 for block in basis() {
                     let mut hash = key.start();
                     key.add(&mut hash, &block);
-                    assert_eq!(value(&hash), ghash_product(block, h), "{block:02x?}, {h:02x?}");
+                    assert_eq!(*hash.0, ghash_product(block, h), "{block:02x?}, {h:02x?}");
                     let mut polyval = Polyval::new(&h, make);
                     polyval.add(&block);
-                    let mut found = value(&polyval.hash);
+                    let mut found = *polyval.hash.0;
                     found.reverse();
                     assert_eq!(found, polyval_product(block, h), "{block:02x?}, {h:02x?}");
                 }
@@ -241,7 +234,7 @@ mod tests {
             for block in blocks {
                 polyval.add(&block.to_be_bytes());
             }
-            let mut hash = value(&polyval.hash);
+            let mut hash = *polyval.hash.0;
             hash.reverse();
             assert_eq!(hash, expected);
         }

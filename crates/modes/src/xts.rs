@@ -32,7 +32,7 @@ pub fn xts_halves_are_equal(key: &[u8]) -> bool {
 /// methods, and others that report errors, work out of place, and take many units at once.
 ///
 /// A data unit has 16 bytes at least; where it is no multiple of 16, its end is stolen from the block
-/// before.
+/// before. It may have 2^20 blocks (SP 800-38E, 4): that a longer one is not passed is up to the caller.
 #[derive(Clone)]
 pub struct Xts<C> {
     data: C,

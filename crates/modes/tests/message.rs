@@ -3,6 +3,7 @@
 use cipher::KeyInit;
 use lanecrypt_aes::Aes256;
 use lanecrypt_core::{Direction, Engine, Error};
+use lanecrypt_des::TdesEde3;
 use lanecrypt_modes::{Gcm, GcmMessage, GhashKey};
 use proptest::{collection::vec, prelude::*};
 
@@ -123,4 +124,20 @@ fn empty_pieces_change_nothing() {
         keyed.run(&mut message, Direction::Encrypt, piece);
     }
     assert_eq!((&data[..], message.tag(&keyed.hash)), (&expected[..], tag));
+}
+
+#[test]
+fn blocks_of_8_bytes_are_refused() {
+    let keyed = Keyed::new([7; 32]);
+    let des = TdesEde3::new(&[1; 24].into());
+    let is_refused =
+        |error: Option<Error>| matches!(error, Some(Error::BlockLength { given: 8, .. }));
+    assert!(is_refused(GcmMessage::new(&keyed.hash, &des, &[3; 12]).err()));
+    let mut data = [9; 15];
+    for direction in [Direction::Encrypt, Direction::Decrypt] {
+        let refused =
+            keyed.message(&[3; 12]).run(&keyed.hash, &des, direction, data.as_mut_slice().into());
+        assert!(is_refused(refused.err()));
+    }
+    assert_eq!(data, [9; 15], "nothing is written");
 }

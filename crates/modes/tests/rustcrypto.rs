@@ -6,14 +6,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cipher::{
     Array, BlockModeDecrypt, BlockModeEncrypt, InOutBuf, IvState, KeyInit, KeyIvInit, StreamCipher,
-    StreamCipherSeek, block_padding::Pkcs7, common::SetIvState,
+    StreamCipherSeek, block_padding::Pkcs7, common::SetIvState, typenum::Unsigned,
 };
 use fails::Fails;
 use lanecrypt_aes::Aes192;
-use lanecrypt_core::Direction;
+use lanecrypt_core::{Direction, Error};
 use lanecrypt_des::TdesEde3;
 use lanecrypt_modes::{
-    Ctr, Ofb, Xts, cbc, cfb, ctr::Ctr128BE, get_tweak_default, ofb::OfbCore, xts_halves_are_equal,
+    Ctr, Ofb, Xts, cbc, cfb,
+    ctr::{Ctr32BE, Ctr64LE, Ctr128BE},
+    get_tweak_default,
+    ofb::OfbCore,
+    xts_halves_are_equal,
 };
 use proptest::{collection::vec, prelude::*};
 
@@ -305,4 +309,43 @@ fn an_engine_that_fails_panics() {
     panics("CTR: ", |data| Ctr128BE::<Fails>::new(key, iv).apply_keystream(data));
     let mut pieces = cfb::BufEncryptor::<Fails>::new(key, iv);
     panics("CFB: ", |data| pieces.encrypt(data));
+}
+
+/// No block of key stream twice, by the method that tells an engine's errors either; and a position below zero is none.
+fn ends<S: KeyIvInit + StreamCipher + StreamCipherSeek>(
+    blocks: u128,
+    try_apply: impl Fn(&mut S, &mut [u8]) -> Result<(), Error>,
+) {
+    let block = S::IvSize::USIZE as u128;
+    let last = (blocks - 1) * block; // the last block is not given out
+    let new = || S::new(&Array::from_fn(|i| i as u8), &Array::from_fn(|i| 0xf0 | i as u8));
+    let mut first = vec![0; 16];
+    new().apply_keystream(&mut first);
+    let mut stream = new();
+    stream.seek(last - 20);
+    let mut data = [0x5a; 40];
+    let refused = try_apply(&mut stream, &mut data[..21]);
+    let Err(Error::KeystreamEnd { position, length }) = refused else { panic!("{refused:?}") };
+    assert_eq!((position, length), (last + 1, last));
+    assert_eq!(data, [0x5a; 40], "nothing is written past the end");
+    assert_eq!(stream.current_pos::<u128>(), last - 20);
+    try_apply(&mut stream, &mut data[..20]).expect("up to the end");
+    assert!(try_apply(&mut stream, &mut data[20..21]).is_err());
+    assert_eq!(data[20..], [0x5a; 20]);
+    for position in [-1, -16, i32::MIN] {
+        assert!(stream.try_seek(position).is_err(), "{position}");
+    }
+    assert_eq!(stream.current_pos::<u128>(), last);
+    // Without a check it begins anew, as the crate's does: after the last block comes the first.
+    stream.unchecked_apply_keystream(&mut data[..block as usize]);
+    let mut again = vec![0; 16];
+    stream.unchecked_apply_keystream(&mut again);
+    assert_eq!(again, first);
+}
+
+#[test]
+fn a_stream_ends_before_its_counter_wraps() {
+    ends::<Ctr32BE<Aes192>>(1 << 32, |stream, data| stream.try_apply(data.into()));
+    ends::<Ctr64LE<Aes192>>(1 << 64, |stream, data| stream.try_apply(data.into()));
+    ends::<Ctr32BE<TdesEde3>>(1 << 32, |stream, data| stream.try_apply(data.into()));
 }

@@ -49,7 +49,7 @@ impl Choices<'_> {
                 runner: &*runner,
                 progress: &add,
                 cancel: run.cancelled(),
-                sparse: false,
+                ..Options::default()
             })
         })
     }

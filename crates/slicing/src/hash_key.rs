@@ -48,6 +48,13 @@ impl HashKey {
         has_aes().then(|| Self { first: Secret::new(times_x(h)), powers: Kept::nothing() })
     }
 
+    /// The room of a key, for a CPU without the instructions: zeros, and a hash by it panics there.
+    #[must_use]
+    #[inline]
+    pub fn nothing() -> Self {
+        Self { first: Secret::new([0; 16]), powers: Kept::nothing() }
+    }
+
     /// The key whose [powers](Self::with_powers) these are, on the CPU that made them.
     #[must_use]
     pub fn of_powers(powers: &HashPowers) -> Self {

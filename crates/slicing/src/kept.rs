@@ -17,7 +17,8 @@ pub(crate) struct Kept {
 
 /// Nothing is there, and no thread puts anything there.
 const EMPTY: u8 = 0;
-/// Somebody does.
+/// A thread does.
+#[cfg(any(target_has_atomic = "8", test))]
 const FILLING: u8 = 1;
 /// The powers are there, and do not change any more.
 const FULL: u8 = 2;
@@ -41,10 +42,17 @@ impl Kept {
         is_full.then(|| unsafe { (*self.room.get()).assume_init_ref() })
     }
 
-    /// Keeps powers unless another thread has kept some, or is about to.
+    /// Keeps powers unless another thread has kept some, or is about to. A CPU that cannot compare and exchange has
+    /// none: no instructions make them there.
     pub(crate) fn keep(&self, powers: &HashPowers) {
-        let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
-        if self.state.compare_exchange(EMPTY, FILLING, success, failure).is_ok() {
+        #[cfg(target_has_atomic = "8")]
+        let is_ours = {
+            let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
+            self.state.compare_exchange(EMPTY, FILLING, success, failure).is_ok()
+        };
+        #[cfg(not(target_has_atomic = "8"))]
+        let is_ours = false;
+        if is_ours {
             // SAFETY: this thread alone has made `FILLING` of `EMPTY`, and nobody reads before `FULL`.
             unsafe { (*self.room.get()).write(*powers) };
             self.state.store(FULL, Ordering::Release);

@@ -82,7 +82,7 @@ pub enum Error {
         expected: u64,
     },
     /// A range lies outside the plaintext.
-    #[error("bytes {start} to {end} of a plaintext of {length} bytes")]
+    #[error("there are no bytes {start} to {end} in a plaintext of {length} bytes")]
     Range {
         /// The first byte asked for.
         start: u64,

@@ -55,7 +55,7 @@ pub(crate) fn seal_into(
     write: impl FnOnce(&SegmentCipher, &File) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let cipher = SegmentCipher::of_new(keyset, options.associated_data)?;
-    let output = Output::create(target)?;
+    let output = begun(target, options)?;
     set_length(output.file(), cipher.layout().ciphertext_bytes(plaintext_bytes)?)?;
     write_header(output.file(), cipher.header())?;
     write(&cipher, output.file())?;
@@ -88,7 +88,7 @@ pub fn open_source(
     options: Options<'_>,
 ) -> Result<u64, Error> {
     let sealed = Sealed::open(source, keyset, options.associated_data)?;
-    let output = Output::create(target)?;
+    let output = begun(target, options)?;
     set_length(output.file(), sealed.plaintext_bytes())?;
     Transfer {
         direction: Direction::Decrypt,
@@ -104,6 +104,13 @@ pub fn open_source(
     sealed.check_source()?;
     output.commit_unless(options.cancel)?;
     Ok(sealed.plaintext_bytes())
+}
+
+/// The output, of which the caller is told.
+fn begun(target: &Path, options: Options<'_>) -> Result<Output, Error> {
+    let output = Output::create(target)?;
+    (options.temporary)(output.temporary());
+    Ok(output)
 }
 
 /// Opens a file to be read. What has no length, such as a pipe, is refused: it would seem empty.

@@ -43,7 +43,10 @@ use crate::{
     Error, Header, Identity, Keyset, Options, SegmentCipher, Source, TEMPORARY, Target, Version,
     file::{open_regular, set_length, write_header},
     json::{decode, encode, parse, write},
-    output::{create_named, followed, open_to_write, rename, replaced, short_name, sync_folder_of},
+    output::{
+        create_named, followed, keep_access, open_to_write, rename, replaced, short_name,
+        sync_folder_of,
+    },
     source::{check_unchanged, identity},
     transfer::Transfer,
 };
@@ -345,6 +348,13 @@ impl SealingJob {
         (0..self.parts()).filter(|&part| !self.receipt(target, part).exists())
     }
 
+    /// Whether there is an output that parts can be written to. There is none before [`create`](Self::create), nor
+    /// once the job is committed or discarded.
+    #[must_use]
+    pub fn is_created(&self, target: &Path) -> bool {
+        self.output(target).exists()
+    }
+
     /// Whether the target is the sealed file of this job already.
     #[must_use]
     pub fn is_committed(&self, target: &Path) -> bool {
@@ -352,7 +362,8 @@ impl SealingJob {
     }
 
     /// Puts the output in the place of the target, if all parts are there. A target that is a symbolic link
-    /// stays one. Done once more, it changes nothing.
+    /// stays one, and who may read it is kept as [`Output::create`](crate::Output::create) does. Done once more, it
+    /// changes nothing.
     ///
     /// # Errors
     /// [`Error::PartsMissing`], [`Error::OutputLength`], [`Error::Io`]: the target is as it was, or the sealed file,
@@ -373,14 +384,18 @@ impl SealingJob {
             let missing = 1 + missing.count() as u64;
             return Err(Error::PartsMissing { missing, parts: self.parts(), first });
         }
-        let output = open_to_write(&self.output(target))?;
+        // To be read only: a call that was killed may have taken the right to write to it.
+        let output = open_regular(&self.output(target))?;
         let (given, expected) = (identity(&output)?.size, self.sealed_bytes());
         if given != expected {
             return Err(Error::OutputLength { given, expected });
         }
-        output.sync_all().map_err(Error::of_io("sync the output"))?;
         let place = followed(target)?;
-        replaced(&place)?;
+        if let Some(old) = replaced(&place)? {
+            let kept = keep_access(&output, &old, &place);
+            kept.map_err(Error::of_io("set the permissions of the output"))?;
+        }
+        output.sync_all().map_err(Error::of_io("sync the output"))?;
         rename(&self.output(target), &place)
     }
 

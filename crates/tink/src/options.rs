@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    path::Path,
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -25,6 +26,9 @@ pub struct Options<'a> {
     /// at hand. It is read for the last time after the end of the input, and immediately before a file
     /// takes the place of its target.
     pub cancel: &'a AtomicBool,
+    /// Told where the temporary file is that will take the place of the target, before anything is written to it: for
+    /// a process that may be ended while it works. Streams have none.
+    pub temporary: &'a (dyn Fn(&Path) + Sync),
     /// When opening into a file, leaves holes where there is nothing but zeros.
     pub sparse: bool,
 }
@@ -43,6 +47,7 @@ impl Default for Options<'_> {
             runner: &CPU,
             progress: &|_| {},
             cancel: &NEVER,
+            temporary: &|_| {},
             sparse: false,
         }
     }

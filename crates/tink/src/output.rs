@@ -1,14 +1,18 @@
 //! Output files: a temporary beside the target, which takes its place once it is complete.
 
+mod access;
+
 use std::{
     fs::{self, File, Metadata, OpenOptions, Permissions},
     io,
-    os::unix::fs::{MetadataExt, PermissionsExt, fchown},
+    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
 
 use tempfile::{NamedTempFile, PersistError};
+
+pub(crate) use access::keep_access;
 
 use crate::{Error, options::NEVER};
 
@@ -27,18 +31,19 @@ pub struct Output {
 
 impl Output {
     /// A file with the permissions of the target where there is one, else those of any new file. Of the
-    /// target's owner and group it has those that the process may give it. Bits that are no permissions
+    /// target's owner and group it has those that the process may give it; on Linux it has its access list
+    /// (POSIX ACL), or where that cannot be given the owner's permissions alone. Bits that are no permissions
     /// (setuid, setgid, sticky) are not kept: they were given to other content. A target that is a symbolic
     /// link stays one, also where the file that it names is not there yet.
     ///
     /// # Errors
     /// [`Error::Io`], also where the target is something else than a file, which must not be replaced
-    /// by one.
+    /// by one, where it is a [`descriptor`](Self::descriptor), and where it does not end in the name of a file.
     pub fn create(target: &Path) -> Result<Self, Error> {
         let target = followed(target)?;
         let Some(old) = replaced(&target)? else { return Self::with_mode(&target, 0o666) };
         let output = Self::with_mode(&target, 0o600)?;
-        keep_access(output.file.as_file(), &old)
+        keep_access(output.file.as_file(), &old, &target)
             .map_err(Error::of_io("set the permissions of the output"))?;
         Ok(output)
     }
@@ -48,7 +53,18 @@ impl Output {
     /// # Errors
     /// [`Error::Io`].
     pub fn private(target: &Path) -> Result<Self, Error> {
+        check_name(target)?;
         Self::with_mode(target, 0o600)
+    }
+
+    /// The link of `/proc` that a path such as `/dev/stdout` leads to, where it does: what a process has open, and no
+    /// name that a file could take. The file behind it may have no name any more.
+    #[must_use]
+    pub fn descriptor(path: &Path) -> Option<PathBuf> {
+        match follow(path) {
+            Ok(Place::Descriptor(link)) => Some(link),
+            _ => None,
+        }
     }
 
     fn with_mode(target: &Path, mode: u32) -> Result<Self, Error> {
@@ -118,6 +134,7 @@ impl Output {
 
 /// The file that a new one takes the place of; nothing where none is there. What is no file is not replaced by one.
 pub(crate) fn replaced(target: &Path) -> Result<Option<Metadata>, Error> {
+    check_name(target)?;
     let old = match fs::symlink_metadata(target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         found => found.and_then(regular),
@@ -130,35 +147,65 @@ pub(crate) fn regular(about: Metadata) -> io::Result<Metadata> {
     if about.is_file() {
         return Ok(about);
     }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+    Err(refusal("it is not a regular file"))
 }
 
-/// Gives a new file the owner, the group and the permissions of the old one, as far as the process may.
-fn keep_access(file: &File, old: &Metadata) -> io::Result<()> {
-    let new = file.metadata()?;
-    if old.uid() != new.uid() {
-        fchown(file, Some(old.uid()), None).ok();
-    }
-    let has_group = old.gid() == new.gid() || fchown(file, None, Some(old.gid())).is_ok();
-    file.set_permissions(Permissions::from_mode(kept_permissions(old.mode(), has_group)))
+/// Where a path leads.
+enum Place {
+    Name(PathBuf),
+    Descriptor(PathBuf),
 }
 
-/// The permissions of a mode. Where the file has not got the group, its own group gets what everybody gets.
-fn kept_permissions(mode: u32, has_group: bool) -> u32 {
-    if has_group { mode & 0o777 } else { mode & 0o707 | (mode & 0o007) << 3 }
-}
-
-/// Where a path leads through symbolic links, also where nothing is there. The last part of the result is no link.
-pub(crate) fn followed(path: &Path) -> Result<PathBuf, Error> {
+/// Where a path leads through symbolic links, also where nothing is there. The last part of a name is no link.
+fn follow(path: &Path) -> io::Result<Place> {
     /// Links that Linux follows.
     const MOST: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..MOST {
-        let Ok(link) = fs::read_link(&path) else { return Ok(path) };
+        let Ok(link) = fs::read_link(&path) else { return Ok(Place::Name(path)) };
+        if has_descriptors(folder_of(&path)) {
+            return Ok(Place::Descriptor(path));
+        }
         path = folder_of(&path).join(link);
     }
-    let error = io::Error::new(io::ErrorKind::InvalidInput, "too many symbolic links");
-    Err(Error::of_io(format!("follow {}", path.display()))(error))
+    Err(refusal("too many symbolic links"))
+}
+
+/// Whether links of this folder stand for what processes have open. The system opens that and looks for no name, and
+/// what such a link says may be no name, or by now that of another file.
+#[cfg(target_os = "linux")]
+fn has_descriptors(folder: &Path) -> bool {
+    use rustix::fs::{PROC_SUPER_MAGIC, statfs};
+    statfs(folder).is_ok_and(|system| system.f_type == PROC_SUPER_MAGIC)
+}
+
+/// Elsewhere they are no links.
+#[cfg(not(target_os = "linux"))]
+fn has_descriptors(_: &Path) -> bool {
+    false
+}
+
+/// The name that a path leads to, as [`follow`] finds it.
+pub(crate) fn followed(path: &Path) -> Result<PathBuf, Error> {
+    let name = follow(path).and_then(|place| match place {
+        Place::Name(name) => Ok(name),
+        Place::Descriptor(_) => Err(refusal("it is an open descriptor, not the name of a file")),
+    });
+    name.map_err(Error::of_io(format!("follow {}", path.display())))
+}
+
+/// Fails where a path does not end in the name of a file, as `folder/` does not. Nothing could be put there.
+fn check_name(target: &Path) -> Result<(), Error> {
+    let path = target.as_os_str().as_bytes();
+    if target.file_name().is_some_and(|name| path.ends_with(name.as_bytes())) {
+        return Ok(());
+    }
+    let error = refusal("it does not end in the name of a file");
+    Err(Error::of_io(format!("write {}", target.display()))(error))
+}
+
+fn refusal(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
 /// The name of a file, or its beginning, so that a name made of it by adding up to 55 bytes is not too long.
@@ -210,19 +257,6 @@ fn folder_of(path: &Path) -> &Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn another_group_may_do_what_others_may() {
-        for (mode, with_group, without) in [
-            (0o100_640, 0o640, 0o600),
-            (0o106_775, 0o775, 0o755),
-            (0o100_604, 0o604, 0o644),
-            (0o100_070, 0o070, 0o000),
-        ] {
-            assert_eq!(kept_permissions(mode, true), with_group, "{mode:o}");
-            assert_eq!(kept_permissions(mode, false), without, "{mode:o}");
-        }
-    }
 
     #[test]
     fn a_name_is_cut_between_characters() {

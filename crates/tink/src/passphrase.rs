@@ -98,7 +98,7 @@ impl Keyset {
     /// AES-256-GCM, and `tink` is an encrypted keyset as Tink's libraries read it with such a key.
     ///
     /// # Errors
-    /// [`Error::Cost`], [`Error::Random`].
+    /// [`Error::Cost`], [`Error::Memory`], [`Error::Random`].
     pub fn to_json_with_passphrase(&self, passphrase: &[u8], cost: Cost) -> Result<String, Error> {
         let salt = random::bytes(SALT_BYTES)?;
         let gcm = cipher(passphrase, &salt, cost)?;
@@ -125,7 +125,7 @@ impl Keyset {
     ///
     /// # Errors
     /// [`Error::WrongPassphrase`]; [`Error::Cost`] where the file asks for more than is willingly
-    /// spent; [`Error::Json`], [`Error::Malformed`], [`Error::Parameter`] for what is no such file.
+    /// spent, and [`Error::Memory`] for more than there is; [`Error::Json`], [`Error::Malformed`], [`Error::Parameter`] for what is no such file.
     pub fn from_json_with_passphrase(text: &str, passphrase: &[u8]) -> Result<Self, Error> {
         let Wrapped { kdf, tink } = parse("keyset under a passphrase", text)?;
         if kdf.algorithm != ALGORITHM || kdf.version != VERSION {
@@ -148,10 +148,16 @@ impl Keyset {
 fn cipher(passphrase: &[u8], salt: &[u8], cost: Cost) -> Result<Gcm<Aes256>, Error> {
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, cost.check()?);
     let mut key = Zeroizing::new([0; 32]);
-    argon2.hash_password_into(passphrase, salt, key.as_mut_slice()).map_err(|_| {
-        Error::Malformed { what: "a salt or passphrase that Argon2id does not take" }
-    })?;
+    let derived = argon2.hash_password_into(passphrase, salt, key.as_mut_slice());
+    derived.map_err(|error| refusal(error, cost))?;
     Ok(Gcm::new((&*key).into()))
+}
+
+fn refusal(error: argon2::Error, cost: Cost) -> Error {
+    match error {
+        argon2::Error::OutOfMemory => Error::Memory { bytes: u64::from(cost.memory_kib) << 10 },
+        _ => Error::Malformed { what: "a salt or passphrase that Argon2id does not take" },
+    }
 }
 
 #[cfg(test)]
@@ -189,6 +195,15 @@ mod tests {
         });
         let info = serde_json::json!({ "primaryKeyId": id, "keyInfo": [key] });
         assert_eq!(json["tink"]["keysetInfo"], info);
+    }
+
+    /// Which is of the machine, and not of what it was given.
+    #[test]
+    fn too_little_memory_is_named() {
+        let error = refusal(argon2::Error::OutOfMemory, Cost::default());
+        assert!(matches!(error, Error::Memory { bytes: 0x400_0000 }), "{error}");
+        let error = refusal(argon2::Error::SaltTooShort, CHEAP);
+        assert!(matches!(error, Error::Malformed { .. }), "{error}");
     }
 
     #[test]

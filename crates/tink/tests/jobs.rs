@@ -1,9 +1,9 @@
 //! Jobs: parts in any order and by anybody give one sealed file; a changed source is refused.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Permissions},
     io::{self, Write},
-    os::unix::net::UnixListener,
+    os::unix::{fs::PermissionsExt, net::UnixListener},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -260,6 +260,25 @@ fn a_job_is_committed_once_more() {
     job.commit(&target).unwrap();
     assert!(!receipts.exists());
     assert_eq!(files.opened().unwrap(), text(1000));
+}
+
+/// As a sealed file that is made at once.
+#[test]
+fn who_may_read_the_target_is_kept() {
+    let files = Files::new(1000);
+    let target = files.path("sealed");
+    fs::write(&target, "private").unwrap();
+    for mode in [0o600, 0o400] {
+        fs::set_permissions(&target, Permissions::from_mode(mode)).unwrap();
+        let job = files.job();
+        assert!(!job.is_created(&target));
+        job.create(&target).unwrap();
+        assert!(job.is_created(&target));
+        (0..job.parts()).for_each(|part| files.seal(&job, part).unwrap());
+        job.commit(&target).unwrap();
+        assert!(!job.is_created(&target));
+        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, mode);
+    }
 }
 
 /// A sealed file takes the place of a file, and a job that cannot begin leaves nothing.

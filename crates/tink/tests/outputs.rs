@@ -7,6 +7,7 @@ use std::{
     path::Path,
     process::Command,
     sync::{
+        Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc,
     },
@@ -15,8 +16,8 @@ use std::{
 };
 
 use lanecrypt_tink::{
-    Error, Keyset, Options, Output, Sealed, Template, job::SealingJob, open_file, open_regular,
-    open_stream, seal_file, seal_stream,
+    Error, Keyset, Options, Output, Sealed, TEMPORARY, Template, job::SealingJob, open_file,
+    open_regular, open_stream, seal_file, seal_stream,
 };
 use tempfile::TempDir;
 
@@ -134,6 +135,125 @@ fn what_only_its_owner_could_read_stays_so() {
     Output::create(&target).unwrap().commit().unwrap();
     File::create(folder.path().join("plain")).unwrap();
     assert_eq!(mode(&target), mode(&folder.path().join("plain")));
+}
+
+/// What Linux hands out as an access list: the owner writes, a user with a name reads, the group and others do nothing.
+#[cfg(target_os = "linux")]
+fn access_list() -> Vec<u8> {
+    const NOBODY: u32 = u32::MAX;
+    let entries: [(u16, u16, u32); 5] =
+        [(1, 6, NOBODY), (2, 4, 12_345), (4, 0, NOBODY), (0x10, 4, NOBODY), (0x20, 0, NOBODY)];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, permissions, id) in entries {
+        list.extend(tag.to_le_bytes());
+        list.extend(permissions.to_le_bytes());
+        list.extend(id.to_le_bytes());
+    }
+    list
+}
+
+/// Beside a list, the bits of the group are the most that the list gives, and the group itself may do nothing here.
+#[cfg(target_os = "linux")]
+#[test]
+fn whom_an_access_list_shuts_out_stays_out() {
+    use rustix::{
+        fs::{XattrFlags, getxattr, setxattr},
+        io::Errno,
+    };
+    const LIST: &str = "system.posix_acl_access";
+    let folder = TempDir::new().unwrap();
+    let target = folder.path().join("target");
+    let list_of = |path: &Path| {
+        let mut list = [0_u8; 100];
+        getxattr(path, LIST, &mut list[..]).map(|bytes| list[..bytes].to_vec())
+    };
+    fs::write(&target, b"old").unwrap();
+    if let Err(error) = setxattr(&target, LIST, &access_list(), XattrFlags::empty()) {
+        eprintln!("access lists cannot be tried, since the file system has none: {error}");
+        return;
+    }
+    Output::create(&target).unwrap().commit().unwrap();
+    assert_eq!((list_of(&target), mode(&target)), (Ok(access_list()), 0o640));
+
+    // A new file gets the list of its folder, and one that takes an old one's place does not.
+    fs::remove_file(&target).unwrap();
+    fs::write(&target, b"old").unwrap();
+    fs::set_permissions(&target, Permissions::from_mode(0o640)).unwrap();
+    let default = "system.posix_acl_default";
+    setxattr(folder.path(), default, &access_list(), XattrFlags::empty()).unwrap();
+    Output::create(&target).unwrap().commit().unwrap();
+    assert_eq!((list_of(&target), mode(&target)), (Err(Errno::NODATA), 0o640));
+}
+
+/// Nothing could be put there when all work is done.
+#[test]
+fn a_path_without_a_name_at_its_end_is_refused_at_once() {
+    let folder = TempDir::new().unwrap();
+    let keyset = Keyset::generate(Template::default().parameters()).unwrap();
+    let plain = folder.path().join("plain");
+    fs::write(&plain, b"text").unwrap();
+    std::os::unix::fs::symlink("folder/", folder.path().join("link")).unwrap();
+    let job = SealingJob::of_file(&keyset, &plain, b"", 1 << 20).unwrap();
+    for name in ["folder/", "folder/.", "folder/..", "link"] {
+        let target = folder.path().join(name);
+        let refused = |result: Result<(), Error>| {
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains("does not end in the name of a file"), "{name}: {error}");
+        };
+        refused(Output::create(&target).map(drop));
+        refused(job.create(&target));
+        if name != "link" {
+            refused(Output::private(&target).map(drop));
+        }
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+/// A name that the system shows for it may be that of another file, or of none.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_descriptor_is_no_target() {
+    use std::os::fd::AsRawFd;
+    let folder = TempDir::new().unwrap();
+    let [target, link] = ["target", "link"].map(|name| folder.path().join(name));
+    fs::write(&target, b"old").unwrap();
+    let file = File::open(&target).unwrap();
+    let number = file.as_raw_fd();
+    std::os::unix::fs::symlink(format!("/dev/fd/{number}"), &link).unwrap();
+    let paths = ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"];
+    let paths = paths.map(|folder| Path::new(folder).join(number.to_string()));
+    for path in paths.into_iter().chain([link]) {
+        assert!(Output::descriptor(&path).is_some(), "{}", path.display());
+        let error = Output::create(&path).unwrap_err().to_string();
+        assert!(error.contains("an open descriptor"), "{}: {error}", path.display());
+    }
+    for path in [target.as_path(), &folder.path().join("none"), Path::new("/dev/null")] {
+        assert_eq!(Output::descriptor(path), None, "{}", path.display());
+    }
+    assert_eq!(fs::read(&target).unwrap(), b"old");
+}
+
+/// For a process that is ended while it works.
+#[test]
+fn the_caller_is_told_of_the_temporary_file() {
+    let folder = TempDir::new().unwrap();
+    let [plain, sealed, opened] =
+        ["plain", "sealed", "opened"].map(|name| folder.path().join(name));
+    fs::write(&plain, b"text").unwrap();
+    let keyset = Keyset::generate(Template::default().parameters()).unwrap();
+    let told = Mutex::new(Vec::new());
+    let tell = |path: &Path| {
+        assert!(path.exists() && path.parent() == Some(folder.path()), "{}", path.display());
+        told.lock().unwrap().push(path.to_owned());
+    };
+    let options = Options { temporary: &tell, ..Options::default() };
+    seal_file(&keyset, &plain, &sealed, options).unwrap();
+    open_file(&keyset, &sealed, &opened, options).unwrap();
+    let told = told.into_inner().unwrap();
+    assert_eq!(told.len(), 2);
+    for path in told {
+        assert!(path.to_string_lossy().ends_with(TEMPORARY) && !path.exists());
+    }
 }
 
 #[test]

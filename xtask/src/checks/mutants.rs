@@ -224,17 +224,12 @@ impl Subject {
         fs::create_dir_all(&folder)?;
         let features = features(tests)?;
         let each = |option: &'static str| tests.iter().flat_map(move |package| [option, package]);
-        // Of what does not compile without a fault, none would be tried.
-        let mut build = cargo();
-        build.args(["test", "--no-run", "--quiet", "--features", &features]);
-        build.args(each("--package"));
-        let status = workspace.run_in(&copy, &mut build)?;
-        ensure!(status.success(), "the tests of {} do not compile", self.package);
         let mut mutants = command(MUTANTS.path()?);
         mutants.args(["mutants", "--in-place", "--dir"]).arg(&copy).args(self.options(None));
         mutants.args(["--no-shuffle", "--colors", "never", "--features", &features]);
         mutants.args(each("--test-package")).args(rest.iter().flat_map(|mutant| mutant.chosen()));
-        mutants.args(["--baseline", "skip", "--timeout", "600", "--build-timeout", "3600"]);
+        // Where the tests do not compile, none would be tried, and where they fail, each would seem noticed.
+        mutants.args(["--baseline", "run", "--timeout", "600", "--build-timeout", "3600"]);
         mutants.arg("--output").arg(&folder).envs(workspace.environment.iter().cloned());
         let status = workspace.run_in(&copy, &mut mutants)?;
         // 2: some were missed; 3: some ran out of time.

@@ -7,10 +7,15 @@ use crate::{
     packages,
 };
 
-/// Both of 32 bits, one without an operating system, and whether with features: either set is checked on one of them. `narrow`
-/// builds for another target, and the book's page in a browser is built of the second, with features.
-const TARGETS: [(&str, bool); 2] =
-    [("thumbv7em-none-eabi", true), ("wasm32-unknown-unknown", false)];
+/// Of 32 bits, without an operating system and with; without atomic exchanges; a kernel that leaves the CPU's registers
+/// alone. And whether with features: either set is checked somewhere. `narrow` builds for another target, and the book's
+/// page in a browser is built of the second, with features.
+const TARGETS: [(&str, bool); 4] = [
+    ("thumbv7em-none-eabi", true),
+    ("wasm32-unknown-unknown", false),
+    ("thumbv6m-none-eabi", false),
+    ("x86_64-unknown-none", false),
+];
 
 /// Architectures that `cpufeatures` compiles for; elsewhere it is a `compile_error!`.
 const DETECTS_FEATURES: [&str; 4] = ["x86", "x86_64", "aarch64", "loongarch64"];

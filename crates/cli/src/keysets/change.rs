@@ -13,13 +13,15 @@ use super::{Source, json_of};
 use crate::{failure::Failure, secret, signals};
 
 /// Changes the keyset in a file, which keeps its permissions, its passphrase and the passphrase's cost. Commands that
-/// change the same file wait for one another, so that no change is lost.
+/// change the same file wait for one another, so that no change is lost. `tell` tells a person of what `change` gives,
+/// before the new file is in place: a key that could not be told of is not added.
 ///
 /// # Errors
-/// Those of reading, of `change` and of writing; the file is as it was then.
-pub(super) fn change(
+/// Those of reading, of `change`, of `tell` and of writing; the file is as it was then.
+pub(super) fn change<T>(
     source: &Source,
-    change: impl FnOnce(&mut Keyset) -> Result<(), Error>,
+    change: impl FnOnce(&mut Keyset) -> Result<T, Error>,
+    tell: impl FnOnce(T) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let path = &source.keyset;
     if path.as_os_str() == "-" {
@@ -27,12 +29,15 @@ pub(super) fn change(
         return Err(Failure::Usage(text.to_owned()));
     }
     let file = locked(path).map_err(Failure::of(path.display()))?;
-    let (mut keyset, wrapping) = source.unwrap(&secret::read_all(&file, path)?)?;
-    change(&mut keyset)?;
+    let (mut keyset, wrapping) = source.unwrap(&secret::read_all(&file, path, secret::KEYSET)?)?;
+    let changed = change(&mut keyset)?;
     let text = json_of(&keyset, wrapping.as_ref())?;
+    let json = text.trim_end();
+    secret::KEYSET.check_length(json.len() + 1, path)?;
     let output = Output::create(path)?;
     signals::remove_when_interrupted(output.temporary().to_owned());
-    writeln!(output.file(), "{}", text.trim_end()).map_err(Failure::of(path.display()))?;
+    writeln!(output.file(), "{json}").map_err(Failure::of(path.display()))?;
+    tell(changed)?;
     Ok(output.commit_unless(signals::cancelled())?)
 }
 

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     ffi::OsStr,
     os::unix::fs::MetadataExt,
+    path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -45,16 +46,18 @@ impl SealedFiles {
     }
 }
 
-/// The kernel hears that something is wrong, a person what.
-fn told(missing: &Missing) -> Errno {
+/// The kernel hears that something is wrong, a person what, and with which file.
+fn told(path: Result<PathBuf, Missing>, missing: &Missing) -> Errno {
+    let path = path.unwrap_or_default();
+    let path = path.display();
     match missing {
         Missing::Nothing => Errno::ENOENT,
         Missing::System(error) => {
-            complain(error);
+            complain(format_args!("{path}: {error}"));
             error.raw_os_error().map_or(Errno::EIO, Errno::from_i32)
         }
         Missing::NotAuthentic(error) => {
-            complain(error);
+            complain(format_args!("{path}: {error}"));
             Errno::EIO
         }
     }
@@ -94,14 +97,14 @@ impl Filesystem for SealedFiles {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         match self.tree.lookup(parent.0, name) {
             Ok(node) => reply.entry(&VALID, &attributes(&node), Generation(0)),
-            Err(missing) => reply.error(told(&missing)),
+            Err(missing) => reply.error(told(self.tree.child(parent.0, name), &missing)),
         }
     }
 
     fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
         match self.tree.node(ino.0) {
             Ok(node) => reply.attr(&VALID, &attributes(&node)),
-            Err(missing) => reply.error(told(&missing)),
+            Err(missing) => reply.error(told(self.tree.path(ino.0), &missing)),
         }
     }
 
@@ -115,7 +118,7 @@ impl Filesystem for SealedFiles {
     ) {
         let names = match self.tree.names(ino.0) {
             Ok(names) => names,
-            Err(missing) => return reply.error(told(&missing)),
+            Err(missing) => return reply.error(told(self.tree.path(ino.0), &missing)),
         };
         let kind = |is_folder| if is_folder { FileType::Directory } else { FileType::RegularFile };
         let dots = [".", ".."].map(|name| (name.into(), true));
@@ -135,14 +138,14 @@ impl Filesystem for SealedFiles {
                 self.open().insert(handle, Arc::new(Reader::new(sealed)));
                 reply.opened(FileHandle(handle), FopenFlags::empty());
             }
-            Err(missing) => reply.error(told(&missing)),
+            Err(missing) => reply.error(told(self.tree.path(ino.0), &missing)),
         }
     }
 
     fn read(
         &self,
         _: &Request,
-        _: INodeNo,
+        ino: INodeNo,
         handle: FileHandle,
         offset: u64,
         size: u32,
@@ -160,7 +163,7 @@ impl Filesystem for SealedFiles {
             }
         });
         if let (Err(error), Some(reply)) = (read, reply) {
-            reply.error(told(&Missing::NotAuthentic(error)));
+            reply.error(told(self.tree.path(ino.0), &error.into()));
         }
     }
 

@@ -9,9 +9,9 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use lanecrypt_tink::{Identity, Keyset, Sealed, Source, open_regular};
+use lanecrypt_tink::{Error, Identity, Keyset, Sealed, Source, open_regular};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, seal::about};
 
 /// The number of the folder that everything is in.
 pub(crate) const ROOT: u64 = 1;
@@ -47,7 +47,7 @@ pub(crate) enum Missing {
     /// The system says why.
     System(io::Error),
     /// The file is not what was sealed, or not for this keyset.
-    NotAuthentic(lanecrypt_tink::Error),
+    NotAuthentic(Error),
 }
 
 impl From<io::Error> for Missing {
@@ -56,9 +56,12 @@ impl From<io::Error> for Missing {
     }
 }
 
-impl From<lanecrypt_tink::Error> for Missing {
-    fn from(error: lanecrypt_tink::Error) -> Self {
-        Self::NotAuthentic(error)
+impl From<Error> for Missing {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Io { source, .. } => source.into(),
+            error => Self::NotAuthentic(error),
+        }
     }
 }
 
@@ -78,7 +81,7 @@ impl Tree {
         let tree = Self { keyset, associated_data, nodes: Mutex::new(nodes) };
         if sealed.is_file() {
             // A mistake in the key is told at once.
-            tree.open_path(&sealed)?;
+            tree.open_path(&sealed).map_err(about(&sealed.to_string_lossy()))?;
         }
         Ok(tree)
     }
@@ -88,13 +91,13 @@ impl Tree {
     }
 
     /// The path of a number.
-    fn path(&self, number: u64) -> Result<PathBuf, Missing> {
+    pub(super) fn path(&self, number: u64) -> Result<PathBuf, Missing> {
         let index = usize::try_from(number - ROOT).map_err(|_| Missing::Nothing)?;
         self.nodes().paths.get(index).cloned().ok_or(Missing::Nothing)
     }
 
     /// Where the things in a folder lie; the one file that is mounted lies in its own.
-    fn child(&self, folder: u64, name: &OsStr) -> Result<PathBuf, Missing> {
+    pub(super) fn child(&self, folder: u64, name: &OsStr) -> Result<PathBuf, Missing> {
         let path = self.path(folder)?;
         if path.is_dir() {
             return Ok(path.join(name));
@@ -173,7 +176,7 @@ impl Tree {
         Ok(self.open_path(&self.path(number)?)?)
     }
 
-    fn open_path(&self, path: &Path) -> Result<Sealed<File>, lanecrypt_tink::Error> {
+    fn open_path(&self, path: &Path) -> Result<Sealed<File>, Error> {
         Sealed::open(open_regular(path)?, &self.keyset, &self.associated_data)
     }
 }
@@ -245,6 +248,16 @@ mod tests {
         assert!(matches!(lookup("folder"), Err(Missing::Nothing)));
         let below = tree.lookup(file.number, OsStr::new("file"));
         assert!(matches!(below, Err(Missing::Nothing)));
+    }
+
+    #[test]
+    fn a_file_that_is_gone_is_not_there() {
+        let given = Given::new();
+        let tree = given.tree("");
+        let file = tree.lookup(ROOT, OsStr::new("file")).expect("it is there").number;
+        fs::remove_file(given.path("file")).expect("it is removed");
+        assert!(matches!(tree.open(file), Err(Missing::Nothing)));
+        assert!(matches!(tree.node(file), Err(Missing::Nothing)));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Default iterations of `openssl enc -pbkdf2`.
-pub(super) const ITERATIONS: u32 = 10_000;
+const ITERATIONS: u32 = 10_000;
 /// What `openssl enc` writes before the salt.
 const MAGIC: &[u8; 8] = b"Salted__";
 const SALT_BYTES: usize = 8;
@@ -39,7 +39,7 @@ pub(super) fn of(
         (Some(file), ..) => secret::hex_key(file, key_bytes)?,
         (None, Some(file), _) => secret::raw_key(file, key_bytes)?,
         (None, None, Some(file)) => {
-            let passphrase = secret::passphrase(file.as_deref(), !arguments.decrypt)?;
+            let passphrase = secret::openssl_passphrase(file.as_deref(), !arguments.decrypt)?;
             let salt = salt(arguments, input, output)?;
             return Ok(derived(arguments, &passphrase, &salt, key_bytes));
         }
@@ -108,7 +108,8 @@ fn salt(
 /// Key and IV are one output of PBKDF2 with SHA-256.
 fn derived(arguments: &Arguments, passphrase: &[u8], salt: &[u8], key_bytes: usize) -> Keyed {
     let mut both = Zeroizing::new(vec![0; key_bytes + iv_bytes(arguments)]);
-    pbkdf2::pbkdf2_hmac::<Sha256>(passphrase, salt, arguments.iterations, &mut both);
+    let iterations = arguments.iterations.unwrap_or(ITERATIONS);
+    pbkdf2::pbkdf2_hmac::<Sha256>(passphrase, salt, iterations, &mut both);
     let (key, iv) = both.split_at(key_bytes);
     Keyed { key: Zeroizing::new(key.to_vec()), iv: iv.to_vec() }
 }

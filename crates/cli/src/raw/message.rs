@@ -25,7 +25,7 @@ pub(super) fn run(
     input: &mut Input,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let gcm = <Gcm<_>>::of(machine.backend.engine(arguments.cipher.cipher.name, key)?)?;
+    let gcm = <Gcm<_>>::of(machine.backend().engine(arguments.cipher.cipher.name, key)?)?;
     let ad = match &arguments.ad {
         Some(file) => fs::read(file).map_err(Failure::of(file.display()))?,
         None => Vec::new(),
@@ -38,7 +38,8 @@ pub(super) fn run(
             return Err(Failure::NotAuthentic(format!("{name}: too short for a tag of 16 bytes")));
         };
         let (message, tag) = text.split_at_mut(at);
-        gcm.decrypt(iv, &ad, message.into(), tag)?;
+        let decrypted = gcm.decrypt(iv, &ad, message.into(), tag);
+        decrypted.map_err(|error| Failure::from(error).of_file(input.name()))?;
         text.truncate(at);
     } else {
         let mut tag = [0; TAG_BYTES];

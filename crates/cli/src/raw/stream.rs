@@ -1,13 +1,13 @@
 //! The modes that take a stream piece by piece: all but GCM.
 
 use lanecrypt::{
-    BackendChoice, ChainedMode, Ctr, Direction,
+    BackendChoice, ChainedMode, Ctr, Direction, Error, Mode,
     io::{ChainedStream, Ecb, StreamMode, XtsUnits},
     padding, xts_halves_are_equal,
 };
 use zeroize::Zeroize;
 
-use super::{Arguments, RawMode, key::Keyed};
+use super::{Arguments, RawMode, UNIT, key::Keyed};
 use crate::{
     arguments::Machine,
     failure::Failure,
@@ -30,18 +30,20 @@ pub(super) fn run(
     progress: &Progress,
 ) -> Result<(), Failure> {
     let mut mode = mode(arguments, machine, keyed)?;
-    let usual = if machine.backend == BackendChoice::Cpu { ON_CPU } else { ON_GPU };
+    let usual = if machine.backend() == BackendChoice::Cpu { ON_CPU } else { ON_GPU };
     let pieces = (mode.unit_bytes(), usual);
-    let padding = Padding::of(arguments);
+    let ends = Ends::of(arguments);
     let (from, to) = (input.name().to_owned(), output.name().to_owned());
+    let mut message_bytes = 0;
     pump((input, &from), (output, &to), pieces, |piece, is_last| {
         let bytes = piece.len() as u64;
+        message_bytes += bytes;
         if is_last {
-            padding.before(piece)?;
+            ends.before(piece, message_bytes).map_err(|failure| failure.of_file(&from))?;
         }
         mode.apply(piece)?;
         if is_last {
-            padding.after(piece)?;
+            ends.after(piece).map_err(|failure| failure.of_file(&from))?;
         }
         progress.add(bytes);
         Ok(())
@@ -53,8 +55,8 @@ fn mode(
     machine: &Machine,
     Keyed { key, iv }: &Keyed,
 ) -> Result<Box<dyn StreamMode>, Failure> {
-    let direction = if arguments.decrypt { Direction::Decrypt } else { Direction::Encrypt };
-    let engine = || machine.backend.engine(arguments.cipher.cipher.name, key);
+    let direction = direction(arguments);
+    let engine = || machine.backend().engine(arguments.cipher.cipher.name, key);
     let chained = |mode| -> Result<Box<dyn StreamMode>, Failure> {
         Ok(Box::new(ChainedStream::new(engine()?, mode, iv)?))
     };
@@ -77,42 +79,73 @@ fn xts(
     if xts_halves_are_equal(key) {
         return Err(Failure::Usage("the two keys of XTS must not be equal".to_owned()));
     }
-    let unit = usize::try_from(arguments.unit).unwrap_or(usize::MAX);
-    let xts = machine.backend.xts(arguments.cipher.cipher.name, key)?;
-    Ok(Box::new(XtsUnits::new(xts, direction, unit, arguments.first_unit)?))
+    let unit = usize::try_from(arguments.unit.unwrap_or(UNIT)).unwrap_or(usize::MAX);
+    let first = arguments.first_unit.unwrap_or(0);
+    let xts = machine.backend().xts(arguments.cipher.cipher.name, key)?;
+    Ok(Box::new(XtsUnits::new(xts, direction, unit, first)?))
 }
 
-/// PKCS #7 padding to whole blocks of this number of bytes, in modes that have it.
-struct Padding {
-    block: Option<usize>,
-    decrypt: bool,
+fn direction(arguments: &Arguments) -> Direction {
+    if arguments.decrypt { Direction::Decrypt } else { Direction::Encrypt }
 }
 
-impl Padding {
+/// How messages in ECB and CBC end: with whole blocks, by PKCS #7 padding or, without it, by themselves.
+enum Ends {
+    /// In modes that take any length.
+    Anywhere,
+    WithPadding {
+        block: usize,
+        direction: Direction,
+    },
+    WithBlocks {
+        block: usize,
+        mode: Mode,
+    },
+}
+
+impl Ends {
     fn of(arguments: &Arguments) -> Self {
-        let has = matches!(arguments.mode, RawMode::Ecb | RawMode::Cbc) && !arguments.no_padding;
-        let block = has.then_some(arguments.cipher.cipher.block_bytes);
-        Self { block, decrypt: arguments.decrypt }
+        let block = arguments.cipher.cipher.block_bytes;
+        let mode = match arguments.mode {
+            RawMode::Ecb => Mode::Ecb,
+            RawMode::Cbc => Mode::Cbc,
+            _ => return Self::Anywhere,
+        };
+        if arguments.no_padding {
+            Self::WithBlocks { block, mode }
+        } else {
+            Self::WithPadding { block, direction: direction(arguments) }
+        }
     }
 
-    /// Pads the end of what is encrypted; checks that there is an end of what is decrypted.
-    fn before(&self, piece: &mut Vec<u8>) -> Result<(), Failure> {
-        match self.block {
-            Some(block) if !self.decrypt => {
+    /// Pads the end of what is encrypted; checks that there is a whole end of what is decrypted.
+    fn before(&self, piece: &mut Vec<u8>, message_bytes: u64) -> Result<(), Failure> {
+        match *self {
+            Self::WithPadding { block, direction: Direction::Encrypt } => {
                 let used = piece.len() % block;
                 let start = piece.len() - used;
                 piece.resize(start + block, 0);
                 padding::add(&mut piece[start..], used);
+                Ok(())
             }
-            Some(_) if piece.is_empty() => return Err(wrong_padding()),
-            _ => {}
+            Self::WithPadding { block, .. }
+                if piece.is_empty() || !piece.len().is_multiple_of(block) =>
+            {
+                Err(wrong_padding())
+            }
+            Self::WithBlocks { block, mode } if !piece.len().is_multiple_of(block) => {
+                let given = usize::try_from(message_bytes).unwrap_or(usize::MAX);
+                Err(Error::NotWholeBlocks { mode, given, block }.into())
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Takes the padding off the end of what was decrypted.
     fn after(&self, piece: &mut Vec<u8>) -> Result<(), Failure> {
-        let Some(block) = self.block.filter(|_| self.decrypt) else { return Ok(()) };
+        let Self::WithPadding { block, direction: Direction::Decrypt } = *self else {
+            return Ok(());
+        };
         let start = piece.len().saturating_sub(block);
         let Some(used) = padding::remove(&piece[start..]) else {
             piece.zeroize();

@@ -1,7 +1,7 @@
 //! `lanecrypt keyset`: keys take turns, over one file that is whole at every moment.
 
 use std::{
-    fs::{self, Permissions},
+    fs::{self, File, Permissions},
     os::unix::fs::PermissionsExt,
     process::Stdio,
     sync::atomic::{AtomicBool, Ordering},
@@ -180,7 +180,8 @@ pub(crate) fn changed_at_once() -> Outcome {
     ensure(names(desk.folder())? == ["keys"], "something is left behind")
 }
 
-/// A change that fails leaves the keyset as it was: a passphrase that is wrong, a disk that is full.
+/// A change that fails leaves the keyset as it was: a passphrase that is wrong, a disk that is full, an id that cannot be
+/// told.
 pub(crate) fn failures_change_nothing() -> Outcome {
     let desk = Desk::new(&[])?;
     let before = fs::read(&desk.keys)?;
@@ -190,8 +191,49 @@ pub(crate) fn failures_change_nothing() -> Outcome {
     ensure(code == 1, format!("a full disk: exit code {code}: {complaint}"))?;
     ensure(fs::read(&desk.keys)? == before, "the keyset changed")?;
     ensure(names(desk.folder())? == ["keys"], "something is left behind")?;
+    let untold = File::options().write(true).open("/dev/full")?;
+    let mut add = keys.command(&["keyset", "add"], &[]);
+    let status = add.stdout(untold).stderr(Stdio::null()).status()?;
+    ensure(status.code() == Some(1), format!("an id that is not told: {status}"))?;
+    ensure(fs::read(&desk.keys)? == before, "a key was added whose id is not known")?;
+    let broken = desk.file("broken.keys", b"{")?;
+    let of_broken = Keys { file: &broken, options: Vec::new() };
+    of_broken.fails(&["keyset", "add"], &[], 2, &format!("{broken}: line 1"))?;
+    let passphrase = desk.file("passphrase", b"correct horse\n")?;
+    keys.fails(&["keyset", "add"], &["--passphrase-file", &passphrase], 2, "--passphrase-file")?;
     let (code, complaint) = failure(&mut lanecrypt(&["keyset", "add", "--keyset", "-"]), &before)?;
     ensure(code == 2, format!("standard input: exit code {code}: {complaint}"))
+}
+
+/// A keyset has as many keys as can be read again: far more than a key or a passphrase has bytes.
+pub(crate) fn many_keys() -> Outcome {
+    const MOST: usize = 16 << 20;
+    let desk = Desk::new(&[])?;
+    let keys = Keys { file: &desk.keys, options: Vec::new() };
+    let mut keyset: serde_json::Value = serde_json::from_slice(&fs::read(&desk.keys)?)?;
+    let list = keyset["key"].as_array_mut().ok_or("no keys")?;
+    for id in 1..=300_u32 {
+        let mut key = list[0].clone();
+        key["keyId"] = id.into();
+        list.push(key);
+    }
+    fs::write(&desk.keys, keyset.to_string())?;
+    keys.run(&["keyset", "add"], &[])?;
+    let length = fs::read(&desk.keys)?.len();
+    ensure(length > 64 << 10, format!("{length} bytes of a long keyset"))?;
+    let found = keys.shown()?.len();
+    ensure(found == 302, format!("{found} keys"))?;
+
+    // With one of another use that is so long that there is no room for another key.
+    let mut keyset: serde_json::Value = serde_json::from_slice(&fs::read(&desk.keys)?)?;
+    let data = &mut keyset["key"][1]["keyData"];
+    data["typeUrl"] = "another".into();
+    data["value"] = "A".repeat((MOST - fs::read(&desk.keys)?.len()) / 4 * 4).into();
+    let full = serde_json::to_string_pretty(&keyset)?;
+    fs::write(&desk.keys, &full)?;
+    keys.fails(&["keyset", "add"], &[], 2, "the keyset would have 16777")?;
+    ensure(fs::read_to_string(&desk.keys)? == full, "the keyset changed")?;
+    keys.run(&["keyset", "show"], &[]).map(drop)
 }
 
 /// Of two commands that make the same keyset at once, one fails, and no key is lost.

@@ -24,7 +24,8 @@ impl Mounted {
     fn new(desk: &Desk, sealed: &Path, folder: &Path) -> Result<Self, Failed> {
         fs::create_dir_all(folder)?;
         let mount = ["mount", "--keyset", &desk.keys, text(sealed), text(folder)];
-        let mut mounted = Self(lanecrypt(&mount).stderr(Stdio::null()).spawn()?);
+        let complaints = File::create(desk.path("complaints"))?;
+        let mut mounted = Self(lanecrypt(&mount).stderr(complaints).spawn()?);
         let started = Instant::now();
         while fs::read_dir(folder)?.next().is_none() {
             ensure(mounted.0.try_wait()?.is_none(), "it ended")?;
@@ -117,6 +118,11 @@ pub(crate) fn plain_files() -> Outcome {
     file.read_exact(&mut vec![0; 1 << 20])?;
     ensure(file.read_to_end(&mut Vec::new()).is_err(), "what was changed is read")?;
     ensure(File::open(mounted.join("cut")).is_err(), "what was cut off is opened")?;
+    let complaints = fs::read_to_string(desk.path("complaints"))?;
+    for name in ["changed", "cut"] {
+        let is_named = complaints.contains(&format!("{name}: "));
+        ensure(is_named, format!("{name} is not named: {complaints}"))?;
+    }
     let written = fs::write(mounted.join("new"), b"x").map_err(|error| error.kind());
     ensure(written == Err(ErrorKind::ReadOnlyFilesystem), format!("written: {written:?}"))?;
     drop(file);
@@ -139,7 +145,8 @@ pub(crate) fn plain_files() -> Outcome {
     Ok(())
 }
 
-/// A mount point at, in or above what is sealed would ask the file system for what the file system waits for.
+/// A mount point at, in or above what is sealed would ask the file system for what the file system waits for. One that is
+/// a file would hide it.
 pub(crate) fn lies_apart() -> Outcome {
     let desk = Desk::new(&[])?;
     let [folder, inner, file] =
@@ -154,6 +161,7 @@ pub(crate) fn lies_apart() -> Outcome {
         (&folder, &inner),
         (&inner, &folder),
         (&file, &folder),
+        (&inner, &file),
     ];
     for (sealed, at) in pairs {
         let mount = ["mount", "--keyset", &desk.keys, text(sealed), text(at)];

@@ -6,7 +6,7 @@ use libtest_mimic::Failed;
 
 use crate::{
     OPENSSL, PYCA,
-    command::{Outcome, ensure, lanecrypt, noise, printed, text},
+    command::{Outcome, ensure, failure, lanecrypt, noise, printed, text},
 };
 
 /// Ours, theirs, bytes of the key, bytes of a block, and the modes that they have.
@@ -77,12 +77,15 @@ pub(crate) fn bytes_of_openssl_enc() -> Outcome {
 pub(crate) fn passphrases_of_openssl_enc() -> Outcome {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("passphrase");
-    fs::write(&file, "correct horse battery staple\nanother line\n")?;
     let pass = format!("file:{}", text(&file));
     let plaintext = noise(5001);
-    for (name, mode, iterations) in
-        [("aria-256", "ctr", "10000"), ("camellia-128", "cbc", "777"), ("aes-192", "ecb", "10000")]
-    {
+    let longest = "x".repeat(1023);
+    for (name, mode, iterations, line) in [
+        ("aria-256", "ctr", "10000", "correct horse battery staple"),
+        ("camellia-128", "cbc", "777", "of another system\r"),
+        ("aes-192", "ecb", "10000", longest.as_str()),
+    ] {
+        fs::write(&file, format!("{line}\nanother line\n"))?;
         let raw = ["raw", mode, "--cipher", name, "--iterations", iterations];
         let option = format!("--passphrase={}", text(&file));
         let mut enc = openssl(&format!("{name}-{mode}"))?;
@@ -95,6 +98,68 @@ pub(crate) fn passphrases_of_openssl_enc() -> Outcome {
         let opened = printed(lanecrypt(&raw).args(["-d", &option]), &theirs)?;
         ensure(opened == plaintext, format!("{name}: we read openssl's"))?;
         ensure(ours != printed(lanecrypt(&raw).arg(&option), &plaintext)?, "the salt is not new")?;
+    }
+    Ok(())
+}
+
+/// A line of which openssl takes the beginning only would be another passphrase there.
+pub(crate) fn passphrases_that_openssl_cuts() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("passphrase");
+    let option = format!("--passphrase={}", text(&file));
+    for (line, named) in [("a\0b", "NUL"), ("x".repeat(1024).as_str(), "at most 1023")] {
+        fs::write(&file, format!("{line}\n"))?;
+        let ctr = ["raw", "ctr", "--cipher", "seed", &option];
+        let (code, complaint) = failure(&mut lanecrypt(&ctr), b"")?;
+        let is_right = code == 2 && complaint.contains(named);
+        ensure(is_right, format!("{named}: exit code {code}: {complaint}"))?;
+    }
+    Ok(())
+}
+
+/// An option that a mode does not have is a mistake, also one with its default.
+pub(crate) fn options_of_other_modes() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let (file, _) = key_file(folder.path(), 16)?;
+    let options: [(&[&str], &[&str]); 5] = [
+        (&["--no-padding"], &["ecb", "cbc"]),
+        (&["--unit", "512"], &["xts"]),
+        (&["--first-unit", "0"], &["xts"]),
+        (&["--iterations", "10000"], &[]),
+        (&["--ad", &file], &["gcm"]),
+    ];
+    for (option, its_modes) in options {
+        for mode in ["ecb", "cbc", "cfb", "ofb", "ctr", "xts", "gcm"] {
+            let raw = ["raw", mode, "--cipher", "aes-128", "--key-file", "/no/such/file"];
+            let (code, complaint) = failure(lanecrypt(&raw).args(option), b"")?;
+            let expected = if its_modes.contains(&mode) { 1 } else { 2 };
+            let is_right = code == expected && (code == 1 || complaint.contains(option[0]));
+            ensure(is_right, format!("{mode} {option:?}: exit code {code}: {complaint}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Of a message without its end, whatever is missing, the padding is wrong; without padding its length is.
+pub(crate) fn cut_messages() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let (file, _) = key_file(folder.path(), 16)?;
+    let (iv, zeros) = (hex(&noise(16)), vec![0; 70_000]);
+    for (mode, of_iv) in [("ecb", vec![]), ("cbc", vec!["--iv", iv.as_str()])] {
+        let raw = ["raw", mode, "--cipher", "aes-128", "--key-file", &file];
+        let encrypted = printed(lanecrypt(&raw).args(&of_iv), &zeros)?;
+        for missing in [1, 15, 16, encrypted.len() - 5, encrypted.len()] {
+            let cut = &encrypted[..encrypted.len() - missing];
+            let (code, complaint) = failure(lanecrypt(&raw).arg("-d").args(&of_iv), cut)?;
+            let is_right = code == 3 && complaint.contains("the padding is wrong");
+            ensure(is_right, format!("{mode} -{missing}: exit code {code}: {complaint}"))?;
+        }
+        let mut unpadded = lanecrypt(&raw);
+        unpadded.args(["-d", "--no-padding"]).args(&of_iv);
+        let (code, complaint) = failure(&mut unpadded, &encrypted[1..])?;
+        let named = format!("over {} bytes", encrypted.len() - 1);
+        let is_right = code == 2 && complaint.contains(&named);
+        ensure(is_right, format!("{mode} --no-padding: exit code {code}: {complaint}"))?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::{
     TINK,
-    command::{Outcome, ensure, fed, lanecrypt, noise, printed, text},
+    command::{Outcome, ensure, failure, fed, lanecrypt, noise, printed, text},
 };
 
 /// A folder with a keyset in it.
@@ -98,7 +98,18 @@ pub(crate) fn ranges() -> Outcome {
     }
     let open = ["open", "--keyset", &desk.keys, "--range", "7..3000001", sealed];
     let beyond = fed(&mut lanecrypt(&open), b"")?;
-    ensure(beyond.status.code() == Some(2), format!("beyond the end: {}", beyond.status))
+    ensure(beyond.status.code() == Some(2), format!("beyond the end: {}", beyond.status))?;
+    let open = ["open", "--keyset", &desk.keys];
+    let named = format!("{sealed}: there are no bytes 3000001 to 3000001 in a plaintext of 3000000");
+    for (options, named) in [
+        (&["--range", "3000001..", sealed, "-"][..], named.as_str()),
+        (&["--range", "5..7", "--sparse", sealed, "-"], "--sparse"),
+    ] {
+        let (code, complaint) = failure(lanecrypt(&open).args(options), b"")?;
+        let is_right = code == 2 && complaint.contains(named);
+        ensure(is_right, format!("{options:?}: exit code {code}: {complaint}"))?;
+    }
+    Ok(())
 }
 
 pub(crate) fn jobs() -> Outcome {
@@ -134,6 +145,36 @@ pub(crate) fn jobs() -> Outcome {
     ensure(left == 4, format!("{left} files are left"))
 }
 
+/// A worker that is started once more has nothing left to do, and one that seals elsewhere is told.
+pub(crate) fn workers_of_a_job() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let file = desk.file("plain", &noise(3_000_000))?;
+    let [sealed, other] = ["sealed", "other"].map(|name| desk.path(name));
+    let new = ["job", "new", "--keyset", &desk.keys, "--part-bytes", "1M", &file, text(&sealed)];
+    let job = desk.file("job.json", &printed(&mut lanecrypt(&new), b"")?)?;
+    let part = |part, output| -> Result<(i32, String), Failed> {
+        let seal = ["seal", "--keyset", &desk.keys, "--job", &job, "--part", part, &file, output];
+        failure(&mut lanecrypt(&seal), b"")
+    };
+    let commit = ["job", "commit", &job, text(&sealed)];
+    ensure(part("1/2", text(&sealed))?.0 == 0, "the first part")?;
+    let (code, complaint) = failure(&mut lanecrypt(&commit), b"")?;
+    let is_right = code == 1 && complaint.contains("1 of 3 pieces are missing");
+    ensure(is_right, format!("half a job: exit code {code}: {complaint}"))?;
+    // There is no fourth piece, so that part 4 of 4 has nothing to do, where the job's output is.
+    for number in ["1/2", "4/4"] {
+        let (code, complaint) = part(number, text(&other))?;
+        let is_right = code == 1 && complaint.contains("the job has no files beside it");
+        ensure(is_right, format!("{number} elsewhere: exit code {code}: {complaint}"))?;
+    }
+    for number in ["4/4", "2/2"] {
+        ensure(part(number, text(&sealed))?.0 == 0, number)?;
+    }
+    printed(&mut lanecrypt(&commit), b"")?;
+    let (code, complaint) = part("2/2", text(&sealed))?;
+    ensure(code == 0, format!("after the commit: exit code {code}: {complaint}"))
+}
+
 pub(crate) fn tampered() -> Outcome {
     let desk = Desk::new(&[])?;
     let good = desk.run("seal", &[], &noise(2_500_000))?;
@@ -153,7 +194,9 @@ pub(crate) fn tampered() -> Outcome {
         let open = ["open", "--keyset", &desk.keys, sealed, &target];
         let found = fed(&mut lanecrypt(&open), b"")?;
         let complaint = String::from_utf8_lossy(&found.stderr).into_owned();
-        ensure(found.status.code() == Some(3), format!("{}: {complaint}", found.status))?;
+        let is_named = complaint.contains(&format!("{sealed}: "));
+        let is_right = found.status.code() == Some(3) && is_named;
+        ensure(is_right, format!("{}: {complaint}", found.status))?;
         ensure(fs::read(&target)? == b"what was there", "the old output is lost")?;
         // Of a stream only what is authentic comes out.
         let streamed = fed(&mut lanecrypt(&["open", "--keyset", &desk.keys]), &bad)?;

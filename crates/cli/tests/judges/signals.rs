@@ -1,9 +1,10 @@
 //! Signals: a pipeline that Ctrl-C ends replaces nothing, and ignored signals stay ignored.
 
 use std::{
-    env, fs,
+    env,
+    fs::{self, File},
     io::Write,
-    os::unix::process::CommandExt,
+    os::unix::{fs::MetadataExt, process::CommandExt},
     path::Path,
     process::{Command, Stdio},
     thread,
@@ -11,7 +12,7 @@ use std::{
 };
 
 use crate::{
-    command::{Outcome, ensure, lanecrypt, names, noise, text},
+    command::{Outcome, ensure, lanecrypt, names, noise, printed, text},
     sealed::Desk,
 };
 
@@ -141,4 +142,29 @@ pub(crate) fn ignored_signals_end_nothing() -> Outcome {
     let mut opened = desk.run("open", &[text(&output), "-"], b"")?;
     let second = opened.split_off(1000);
     ensure(opened == noise(1000) && second == noise(1000), "all of the input was sealed")
+}
+
+/// What a part of a job has done is gone on with, and the message says so.
+pub(crate) fn an_interrupted_part_leaves_its_job() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let [plain, target] = ["plain", "target"].map(|name| desk.path(name));
+    // All holes, and more than is sealed before the signal comes.
+    File::create(&plain)?.set_len(4 << 30)?;
+    let new = ["job", "new", "--keyset", &desk.keys, text(&plain), text(&target)];
+    let job = desk.file("job", &printed(&mut lanecrypt(&new), b"")?)?;
+    let output = names(desk.folder())?.into_iter().find(|name| name.ends_with(".lanecrypt-tmp"));
+    let output = desk.path(&output.ok_or("the job has no output")?);
+    let seal = ["seal", "--keyset", &desk.keys, "--threads", "1", "--job", &job, "--part", "1/1"];
+    let mut seal = lanecrypt(&[&seal[..], &[text(&plain), text(&target)]].concat());
+    let child = seal.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let started = Instant::now();
+    while fs::metadata(&output)?.blocks() == 0 {
+        ensure(started.elapsed() < Duration::from_secs(20), "it does not begin")?;
+        thread::sleep(Duration::from_millis(2));
+    }
+    send("-INT", &child.id().to_string())?;
+    let ended = child.wait_with_output()?;
+    let complaint = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let is_right = ended.status.code() == Some(130) && complaint.contains("files of the job");
+    ensure(is_right && output.exists(), format!("{}: {complaint}", ended.status))
 }

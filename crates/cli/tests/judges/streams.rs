@@ -133,6 +133,74 @@ pub(crate) fn pipes_with_names() -> Outcome {
     ensure(opened == noise(100), "through pipes that have names")
 }
 
+/// A command as part of a script, which has it as `"$0" "$@"`.
+fn in_shell(script: &str, command: &Command) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).arg(command.get_program()).args(command.get_args());
+    shell
+}
+
+/// What is open is written at its place, between what others write there. Its name is not looked for: it may be gone.
+pub(crate) fn descriptors_are_no_names() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let plain = desk.file("plain", &noise(100))?;
+    let all = desk.path("all");
+    let seal = |output| lanecrypt(&["seal", "--keyset", &desk.keys, &plain, output]);
+    for output in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let script = "(echo first; \"$0\" \"$@\"; echo last) > \"$ALL\"";
+        printed(in_shell(script, &seal(output)).env("ALL", &all), b"")?;
+        let written = fs::read(&all)?;
+        let sealed = written.strip_prefix(b"first\n").and_then(|rest| rest.strip_suffix(b"last\n"));
+        let sealed = sealed.ok_or(format!("{output}: what others wrote is lost"))?;
+        ensure(desk.run("open", &["-", "-"], sealed)? == noise(100), output)?;
+    }
+    let script = "exec 3> \"$ALL\"; rm \"$ALL\"; \"$0\" \"$@\"";
+    printed(in_shell(script, &seal("/dev/fd/3")).env("ALL", &all), b"")?;
+    let left = names(desk.folder())?;
+    ensure(left == ["keys", "plain"], format!("a file without a name: {left:?}"))?;
+    // A keyset is changed under its name alone.
+    let before = fs::read(&desk.keys)?;
+    let script = "exec \"$0\" \"$@\" 3< \"$KEYS\"";
+    let add = lanecrypt(&["keyset", "add", "--keyset", "/dev/fd/3"]);
+    let (code, complaint) = failure(in_shell(script, &add).env("KEYS", &desk.keys), b"")?;
+    let is_right = code == 1 && complaint.contains("an open descriptor");
+    ensure(is_right, format!("keyset add: exit code {code}: {complaint}"))?;
+    ensure(fs::read(&desk.keys)? == before, "the keyset changed")
+}
+
+/// A stream that was closed is no empty input, and no place for a job or a keyset. The null device is both, where it is
+/// named.
+pub(crate) fn closed_streams_are_failures() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let plain = desk.file("plain", &noise(100))?;
+    let output = desk.file("output", b"what was there")?;
+    let target = desk.path("target");
+    let seal = ["seal", "--keyset", &desk.keys];
+    let from_input = [&seal[..], &["-", &output]].concat();
+    let to_output = [&seal[..], &[&plain]].concat();
+    let job = ["job", "new", "--keyset", &desk.keys, &plain, text(&target)];
+    let keyset = ["keyset", "new"];
+    let cases: [(&[&str], &str, &str); 3] = [
+        (&from_input, "<&-", "standard input was closed"),
+        (&job, ">&-", "standard output was closed"),
+        (&keyset, ">&-", "standard output was closed"),
+    ];
+    for (command, closed, named) in cases {
+        let script = format!("exec \"$0\" \"$@\" {closed}");
+        let (code, complaint) = failure(&mut in_shell(&script, &lanecrypt(command)), b"")?;
+        let is_right = code == 1 && complaint.contains(named);
+        ensure(is_right, format!("{command:?} {closed}: exit code {code}: {complaint}"))?;
+        ensure(fs::read(&output)? == b"what was there", format!("{command:?} {closed}: replaced"))?;
+        let left = names(desk.folder())?;
+        ensure(left == ["keys", "output", "plain"], format!("{command:?} {closed}: {left:?}"))?;
+    }
+    for (command, null) in [(&from_input, "< /dev/null"), (&to_output, "> /dev/null")] {
+        let script = format!("exec \"$0\" \"$@\" {null}");
+        printed(&mut in_shell(&script, &lanecrypt(command)), b"")?;
+    }
+    ensure(desk.run("open", &[&output, "-"], b"")?.is_empty(), "of an empty input")
+}
+
 /// A link stays one, whatever writes through it, and also where its file is not there yet.
 pub(crate) fn links_stay_links() -> Outcome {
     let desk = Desk::new(&[])?;

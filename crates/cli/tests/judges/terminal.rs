@@ -10,10 +10,10 @@ use crate::{
     sealed::Desk,
 };
 
-/// Runs a command on a terminal of its own, and types a line at each question. Prints what the terminal shows, and
-/// ends with the command's exit code.
+/// Runs a command on a terminal of its own, and types a line at each question, or sends a signal. Prints what the
+/// terminal shows, and whether it was left without echo, and ends with the command's exit code.
 const PERSON: &str = "
-import os, pty, sys, time
+import os, pty, signal, sys, termios, time
 answers, command = sys.argv[1].split(','), sys.argv[2:]
 keys = {'CTRL-C': b'\\x03', 'CTRL-D': b'\\x04'}
 pid, terminal = pty.fork()
@@ -31,9 +31,14 @@ while True:
     if answers and asked.endswith(b': '):
         time.sleep(0.2)
         answer = answers.pop(0)
-        os.write(terminal, keys.get(answer, answer.encode() + b'\\n'))
+        if answer.startswith('SIG'):
+            os.kill(pid, signal.Signals[answer])
+        else:
+            os.write(terminal, keys.get(answer, answer.encode() + b'\\n'))
         asked = b''
 status = os.waitpid(pid, 0)[1]
+if not termios.tcgetattr(terminal)[3] & termios.ECHO:
+    shown += b'(no echo is left)'
 sys.stdout.buffer.write(shown)
 sys.exit(os.waitstatus_to_exitcode(status))
 ";
@@ -81,14 +86,22 @@ pub(crate) fn passphrases_are_typed() -> Outcome {
     ensure(std::fs::read(&plain)? == noise(100), "raw under a typed passphrase")
 }
 
-/// Ctrl-D ends it, too, and is no interruption.
+/// Ctrl-D ends it, too, and is no interruption. Whatever ends it, the terminal shows again what is typed.
 pub(crate) fn ctrl_c_ends_the_typing() -> Outcome {
     let desk = Desk::new(&[])?;
     let mine = desk.path("mine.keys");
-    for (answers, expected) in [("CTRL-C", 130), ("correct horse,CTRL-C", 130), ("CTRL-D", 1)] {
+    for (answers, expected) in [
+        ("CTRL-C", 130),
+        ("correct horse,CTRL-C", 130),
+        ("CTRL-D", 1),
+        ("SIGINT", 130),
+        ("SIGTERM", 130),
+        ("correct horse,SIGTERM", 130),
+    ] {
         let new = ["keyset", "new", "--passphrase", text(&mine)];
         let (code, shown) = typed(answers, &new)?;
-        ensure(code == Some(expected), format!("{answers}: {code:?}: {shown}"))?;
+        let is_right = code == Some(expected) && !shown.contains("(no echo is left)");
+        ensure(is_right, format!("{answers}: {code:?}: {shown}"))?;
         ensure(names(desk.folder())? == ["keys"], format!("{answers}: something is left"))?;
     }
     Ok(())

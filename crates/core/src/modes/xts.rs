@@ -12,7 +12,8 @@ const SHORT: usize = 1024;
 
 /// One XTS data unit (IEEE 1619), with ciphertext stealing where the length is no multiple of the
 /// block. `engine` has the data key, `tweak_engine` the tweak key; `tweak` is the unit's number as
-/// 16 bytes, least significant first.
+/// 16 bytes, least significant first. A unit may have 2^20 blocks (SP 800-38E, 4): that a longer one is not passed is up
+/// to the caller.
 ///
 /// # Errors
 /// [`Error::BlockLength`] for ciphers of other than 128-bit blocks, [`Error::IvLength`],

@@ -33,7 +33,8 @@ use std::{
 /// ```
 ///
 /// # Errors
-/// That of `write`, or else the first of `read` or `compute`; [`io::Error`] where no thread can be started. After an
+/// That of `write`, or else the first of `read` or `compute`; [`io::Error`] where no thread can be started, and where
+/// there are no `pieces`. After an
 /// error this returns when `read` next does.
 pub fn in_stages<P: Send, E: From<io::Error> + Send>(
     pieces: impl IntoIterator<Item = P>,
@@ -42,8 +43,15 @@ pub fn in_stages<P: Send, E: From<io::Error> + Send>(
     write: impl FnMut(&P) -> Result<(), E> + Send,
 ) -> Result<(), E> {
     let (give_back, free) = channel();
+    let mut given = 0;
     for piece in pieces {
         give_back.send(piece).ok();
+        given += 1;
+    }
+    if given == 0 {
+        // The stages would wait for one another.
+        let error = "there is no piece to read into; at least one is needed";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, error).into());
     }
     let (filled, to_compute) = sync_channel(1);
     let (computed, to_write) = sync_channel(1);

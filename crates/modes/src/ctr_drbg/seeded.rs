@@ -5,7 +5,7 @@ use core::{error, fmt};
 use ::cipher::KeyInit;
 use rand_core::{TryCryptoRng, TryRng};
 
-use super::{CtrDrbg, DrbgError, MAX_REQUEST_BYTES, MAX_SEED_BYTES, Seed};
+use super::{CtrDrbg, DrbgError, MAX_REQUEST_BYTES, MAX_REQUESTS, MAX_SEED_BYTES, Seed};
 use crate::BlockEngine;
 
 /// A [`CtrDrbg`] without derivation function, and its source of entropy, of whose bytes every bit must be random.
@@ -30,14 +30,16 @@ pub enum SeededError<E> {
 
 impl<C: BlockEngine + KeyInit, S: TryCryptoRng> Seeded<C, S> {
     /// Takes a first seed, and a new one after each `most` answers, of at most [`MAX_REQUEST_BYTES`] each. With 1, each
-    /// answer has a seed of its own (prediction resistance, SP 800-90A, 8.8); 0 is taken for 1.
+    /// answer has a seed of its own (prediction resistance, SP 800-90A, 8.8). A number below 1 is taken for 1, one above
+    /// [`MAX_REQUESTS`] for that.
     ///
     /// # Errors
     /// The source's, or the engine's.
     pub fn new(mut source: S, most: u64) -> Result<Self, SeededError<S::Error>> {
         let seed = Self::seed_from(&mut source)?;
         let drbg = CtrDrbg::with_full_entropy(&seed[..CtrDrbg::<C>::SEED_BYTES], &[]);
-        Ok(Self { drbg: drbg.map_err(SeededError::Drbg)?, source, most: most.max(1) })
+        let most = most.clamp(1, MAX_REQUESTS);
+        Ok(Self { drbg: drbg.map_err(SeededError::Drbg)?, source, most })
     }
 
     /// Takes a new seed at once, for instance in a process that was forked.

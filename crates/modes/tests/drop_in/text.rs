@@ -1,7 +1,7 @@
 //! The text that theirs and ours both compile. Every function returns what is to be the same.
 
 use super::{
-    aes::{Aes192, Aes256},
+    aes::{Aes192, Aes192Dec, Aes192Enc, Aes256},
     aes_gcm, aes_gcm_siv, cbc, ccm, cfb,
     ctr::{
         self, Ctr32BE, Ctr32LE, Ctr64BE, Ctr64LE, Ctr128BE, Ctr128LE, CtrCore, CtrFlavor,
@@ -71,8 +71,9 @@ fn pieces<S: KeyIvInit + StreamCipher + StreamCipherSeek>() -> String {
     found.concat()
 }
 
-pub(crate) fn counters() -> [String; 10] {
+pub(crate) fn counters() -> [String; 11] {
     [
+        pieces::<Ctr64BE<Aes192Enc>>(),
         pieces::<Ctr128BE<Aes192>>(),
         pieces::<Ctr128LE<Aes192>>(),
         pieces::<Ctr64BE<Aes192>>(),
@@ -198,8 +199,9 @@ where
     ]
 }
 
-pub(crate) fn chained() -> [Vec<Vec<u8>>; 6] {
+pub(crate) fn chained() -> [Vec<Vec<u8>>; 7] {
     [
+        blocks::<cbc::Encryptor<Aes192Enc>, cbc::Decryptor<Aes192Dec>>(),
         blocks::<cbc::Encryptor<Aes192>, cbc::Decryptor<Aes192>>(),
         blocks::<cbc::Encryptor<TdesEde3>, cbc::Decryptor<TdesEde3>>(),
         blocks::<cfb::Encryptor<Aes192>, cfb::Decryptor<Aes192>>(),
@@ -264,7 +266,7 @@ pub(crate) fn chained_pieces() -> Vec<Vec<u8>> {
     found
 }
 
-pub(crate) fn output_feedback() -> [Vec<u8>; 2] {
+pub(crate) fn output_feedback() -> [Vec<u8>; 3] {
     fn one<S: KeyIvInit + StreamCipher>() -> Vec<u8> {
         let mut stream: S = stream(5);
         let mut data = MESSAGE;
@@ -274,7 +276,7 @@ pub(crate) fn output_feedback() -> [Vec<u8>; 2] {
         stream.write_keystream(&mut data[..100]);
         data.to_vec()
     }
-    [one::<ofb::Ofb<Aes192>>(), one::<ofb::Ofb<TdesEde3>>()]
+    [one::<ofb::Ofb<Aes192>>(), one::<ofb::Ofb<Aes192Enc>>(), one::<ofb::Ofb<TdesEde3>>()]
 }
 
 pub(crate) fn sectors() -> Vec<Vec<u8>> {
@@ -333,7 +335,7 @@ pub(crate) fn gcm() -> Vec<Vec<u8>> {
         A_MAX, Aes128Gcm, Aes256Gcm, AesGcm, Error, Key, KeyInit, KeySizeUser, Nonce, P_MAX, Tag,
         TagSize,
         aead::AeadInOut,
-        aes::{Aes192, Aes256},
+        aes::{Aes192, Aes192Enc, Aes256},
     };
     fn tag<N: ArraySize, T: TagSize, C>(cipher: &C, nonce: &Nonce<N>) -> Result<Tag<T>, Error>
     where
@@ -354,7 +356,7 @@ pub(crate) fn gcm() -> Vec<Vec<u8>> {
         found.push(sealed!(aes_gcm, AesGcm::<Aes256, U12>::from(Aes256::new(&long)), length));
         let other = AesGcm::<Aes192, U13, U12>::new_from_slice(&keys[..24]).expect("24 bytes");
         found.push(sealed!(aes_gcm, other, length));
-        let other = AesGcm::<Aes192, U16, U16>::new_from_slice(&keys[..24]).expect("24 bytes");
+        let other = AesGcm::<Aes192Enc, U16, U16>::new_from_slice(&keys[..24]).expect("24 bytes");
         found.push(sealed!(aes_gcm, other, length));
         found.push(tag(&other, &Nonce::from([length as u8; 16])).expect("it is short").to_vec());
     }

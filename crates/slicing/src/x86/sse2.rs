@@ -18,6 +18,7 @@ use core::{
 };
 
 use cipher::consts::{U16, U128};
+#[cfg(target_feature = "sse2")]
 use lanecrypt_core::AnyCpu;
 
 use super::AesNi;
@@ -32,9 +33,11 @@ use crate::{
 
 isa!(
     /// 128 bits, without instructions for S-boxes.
-    Sse2, "sse2", "no SSE2", |_| true
+    Sse2, "sse2", "no SSE2", |_| cfg!(target_feature = "sse2")
 );
 
+// A kernel may be built without.
+#[cfg(target_feature = "sse2")]
 impl AnyCpu for Sse2 {
     fn get() -> Self {
         Self(())
