@@ -12,6 +12,7 @@ pub(crate) mod known_faults;
 mod metadata;
 pub(crate) mod mutants;
 pub(crate) mod narrow;
+pub(crate) mod older_cpus;
 pub(crate) mod portable;
 pub(crate) mod proofs;
 pub(crate) mod publishing;

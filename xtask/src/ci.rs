@@ -6,7 +6,8 @@ use anyhow::Result;
 
 use crate::{
     checks::{
-        browser, ct, dependencies, features, inlining, narrow, portable, proofs, publishing, wgpu,
+        browser, ct, dependencies, features, inlining, narrow, older_cpus, portable, proofs,
+        publishing, wgpu,
     },
     command::{
         self, build_one, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace,
@@ -50,6 +51,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("constant time", || ct::run_task(None)),
         step("plans and proofs", || proofs::prove(None)),
         step("a target of 32 bits, built and tested", narrow::check),
+        step("tests on older CPUs, under qemu", older_cpus::check),
     ];
     if !only.is_empty() {
         main.retain(|step| step.is_named(only));

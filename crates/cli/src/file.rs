@@ -82,8 +82,8 @@ pub(crate) fn standard_input(what: &'static str) -> Result<io::Stdin, Failure> {
 fn check_stream(stream: impl AsFd, name: &str) -> Result<(), Failure> {
     let was_closed = || -> io::Result<bool> {
         let about = File::from(stream.as_fd().try_clone_to_owned()?).metadata()?;
-        let is_null = about.file_type().is_char_device()
-            && about.rdev() == fs::metadata("/dev/null")?.rdev();
+        let is_null =
+            about.file_type().is_char_device() && about.rdev() == fs::metadata("/dev/null")?.rdev();
         Ok(is_null && fcntl_getfl(&stream)?.contains(OFlags::RDWR))
     };
     if !was_closed().unwrap_or(false) {

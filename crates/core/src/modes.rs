@@ -148,6 +148,10 @@ fn each_xor(data: &mut [u8], mask: &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
     use super::*;
 
     #[test]
@@ -158,5 +162,12 @@ mod tests {
             scratch.iter().map(|&byte| u32::from(byte)).sum::<u32>()
         });
         assert_eq!((sum, scratch), (700, [0; 100]));
+        // An engine of somebody else may panic.
+        let panics = |scratch: &mut [u8; 100]| -> () {
+            scratch.fill(7);
+            panic!("an engine failed")
+        };
+        let unwound = catch_unwind(AssertUnwindSafe(|| wiped(&mut scratch, panics)));
+        assert!(unwound.is_err() && scratch == [0; 100]);
     }
 }

@@ -69,6 +69,14 @@ pub enum Error {
         /// What differs.
         what: &'static str,
     },
+    /// A log is also the file that the job seals or makes.
+    #[error("{} is the log and the {what} of the job; each is a file of its own", path.display())]
+    SameFile {
+        /// The log.
+        path: PathBuf,
+        /// What it is, too.
+        what: &'static str,
+    },
     /// Another process drives this job.
     #[error("{} is in use: another process drives this job", path.display())]
     InUse {

@@ -31,7 +31,8 @@
 //! another `ETag` each time (SSE-KMS, SSE-C) may refuse to complete an upload of which a part was sent twice:
 //! acknowledge the later receipt, or seal that part again.
 //!
-//! Calls wait on the caller's thread; the threads behind them are this crate's own.
+//! Calls wait on the caller's thread, until `Options::cancel` is set, or the flag of [`Driver::open_unless`] and its
+//! siblings; the threads behind them are this crate's own.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 

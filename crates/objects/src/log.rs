@@ -40,6 +40,10 @@ impl Log {
         let doing = || format!("open {}", path.display());
         let opened = File::options().read(true).append(true).create(true).open(path);
         let mut file = opened.map_err(Error::of_io(doing()))?;
+        // A pipe would be read for ever.
+        if !file.metadata().map_err(Error::of_io(doing()))?.is_file() {
+            return Err(Error::Malformed { what: "log" });
+        }
         file.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => Error::InUse { path: path.to_owned() },
             TryLockError::Error(error) => Error::of_io(doing())(error),

@@ -1,6 +1,10 @@
 //! An object as a source: ranges of one version of it, and nothing of another one.
 
-use std::{fmt, io, ops::Range, sync::Arc};
+use std::{
+    fmt, io,
+    ops::Range,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use bytes::Bytes;
 use futures_util::TryStreamExt;
@@ -10,7 +14,11 @@ use object_store::{
     aws::AmazonS3,
 };
 
-use crate::{Error, location::Address, runtime::wait};
+use crate::{
+    Error,
+    location::Address,
+    runtime::{NEVER, wait},
+};
 
 /// An object of a store as it was when it was opened: every read says which version it wants, and
 /// fails with [`SourceChanged`](TinkError::SourceChanged) where there is another one.
@@ -23,8 +31,12 @@ pub struct Object {
 }
 
 impl Object {
-    pub(crate) fn open(client: Arc<AmazonS3>, address: &Address) -> Result<Self, Error> {
-        let (identity, tag) = wait(ask(&client, address))??;
+    pub(crate) fn open(
+        client: Arc<AmazonS3>,
+        address: &Address,
+        cancel: &AtomicBool,
+    ) -> Result<Self, Error> {
+        let (identity, tag) = wait(ask(&client, address), cancel)??;
         Ok(Self { client, address: address.clone(), identity, tag })
     }
 
@@ -44,6 +56,11 @@ impl Object {
     #[must_use]
     pub fn size(&self) -> u64 {
         self.identity.size
+    }
+
+    /// It, for a caller who may cancel.
+    pub(crate) fn until<'a>(&'a self, cancel: &'a AtomicBool) -> Until<'a> {
+        Until { object: self, cancel }
     }
 
     /// A range of it, all of which is there.
@@ -99,18 +116,36 @@ async fn ask(client: &AmazonS3, address: &Address) -> Result<(Identity, String),
 
 impl Source for Object {
     fn identity(&self) -> io::Result<Identity> {
-        Ok(wait(ask(&self.client, &self.address))??.0)
+        self.until(&NEVER).identity()
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.until(&NEVER).read_exact_at(buffer, offset)
+    }
+}
+
+/// An object that is not waited for once the caller has cancelled.
+#[derive(Clone, Copy)]
+pub(crate) struct Until<'a> {
+    pub(crate) object: &'a Object,
+    pub(crate) cancel: &'a AtomicBool,
+}
+
+impl Source for Until<'_> {
+    fn identity(&self) -> io::Result<Identity> {
+        let Object { client, address, .. } = self.object;
+        Ok(wait(ask(client, address), self.cancel)??.0)
     }
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let end = offset.saturating_add(buffer.len() as u64);
-        if end > self.size() {
+        if end > self.object.size() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         if buffer.is_empty() {
             return Ok(());
         }
-        let pieces = wait(self.clone().fetch(offset..end))??;
+        let pieces = wait(self.object.clone().fetch(offset..end), self.cancel)??;
         copy(&pieces, 0, buffer);
         Ok(())
     }

@@ -21,8 +21,10 @@ pub fn open_location(
     match source {
         Location::File(path) => Ok(open_file(keyset, path, target, options)?),
         Location::Object(address) => {
-            let object = stores.object(address)?;
-            let source = ReadAhead::new(&object, 0..object.size(), keyset, options.runner);
+            let object = stores.object_unless(address, options.cancel)?;
+            let whole = 0..object.size();
+            let source =
+                ReadAhead::new(object.until(options.cancel), whole, keyset, options.runner);
             Ok(open_source(keyset, source, target, options)?)
         }
     }

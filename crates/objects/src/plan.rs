@@ -1,6 +1,6 @@
 //! What all who seal parts of a job are told: where from, where to, and how. It has no secret.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::atomic::AtomicBool};
 
 use lanecrypt_tink::{
     Error as TinkError, Identity, Keyset, Options, Source, job, job::SealingJob, open_regular,
@@ -11,6 +11,7 @@ use crate::{
     Address, Error, Location, Stores,
     part::PartBuffer,
     read_ahead::ReadAhead,
+    runtime::NEVER,
     upload::{Upload, part_bytes},
 };
 
@@ -85,7 +86,17 @@ impl Plan {
     /// # Errors
     /// [`Error::PartBytes`], [`Error::Store`], and those of [`SealingJob::new`].
     pub fn new(keyset: &Keyset, order: &Order<'_>, stores: &Stores) -> Result<Self, Error> {
-        let identity = identity(order.source, stores)?;
+        Self::of_source(identity(order.source, stores, &NEVER)?, keyset, order, stores, &NEVER)
+    }
+
+    /// [`new`](Self::new) for a source that was looked at, unless `cancel` is set before a store answers.
+    pub(crate) fn of_source(
+        identity: Identity,
+        keyset: &Keyset,
+        order: &Order<'_>,
+        stores: &Stores,
+        cancel: &AtomicBool,
+    ) -> Result<Self, Error> {
         let layout = keyset.primary()?.parameters().layout();
         let is_object = matches!(order.target, Location::Object(_));
         let bytes = part_bytes(layout, identity.size, order.part_bytes, is_object)?;
@@ -96,7 +107,7 @@ impl Plan {
                 Output::File(path.clone())
             }
             Location::Object(address) => {
-                let upload = Upload::begin(stores, address)?;
+                let upload = Upload::begin(stores, address, cancel)?;
                 Output::Object { address: address.clone(), upload }
             }
         };
@@ -166,9 +177,10 @@ impl Plan {
                 self.seal_from(&open_regular(path)?, keyset, part, stores, options)?
             }
             Location::Object(address) => {
-                let object = stores.object(address)?;
+                let object = stores.object_unless(address, options.cancel)?;
                 let range = self.job.plaintext_range(part)?;
-                let source = ReadAhead::new(&object, range, keyset, options.runner);
+                let source =
+                    ReadAhead::new(object.until(options.cancel), range, keyset, options.runner);
                 self.seal_from(&source, keyset, part, stores, options)?
             }
         };
@@ -191,7 +203,7 @@ impl Plan {
             Output::Object { address, upload } => {
                 let buffer = PartBuffer::new(self.job.sealed_range(part)?);
                 self.job.seal_part(keyset, part, source, &buffer, options)?;
-                upload.put(stores, address, part, buffer.into_payload()?)
+                upload.put(stores, address, part, buffer.into_payload()?, options.cancel)
             }
         }
     }
@@ -203,28 +215,36 @@ impl Plan {
     }
 
     /// Gives the sealed file its name. Done once more, it changes nothing.
-    pub(crate) fn commit(&self, tags: Vec<String>, stores: &Stores) -> Result<(), Error> {
+    pub(crate) fn commit(
+        &self,
+        tags: Vec<String>,
+        stores: &Stores,
+        cancel: &AtomicBool,
+    ) -> Result<(), Error> {
         match &self.output {
             Output::File(path) => Ok(self.job.commit(path)?),
             // A process may have been killed between this and noting it, or the store's answer was lost.
-            Output::Object { address, upload } => upload
-                .complete(stores, address, tags)
-                .or_else(|error| if self.is_in_place(stores) { Ok(()) } else { Err(error) }),
+            Output::Object { address, upload } => {
+                upload.complete(stores, address, tags, cancel).or_else(|error| {
+                    if self.is_in_place(stores, cancel) { Ok(()) } else { Err(error) }
+                })
+            }
         }
     }
 
-    /// Whether the target is the sealed file.
-    pub(crate) fn is_in_place(&self, stores: &Stores) -> bool {
+    /// Whether the target is the sealed file, as far as that is known before `cancel` is set.
+    pub(crate) fn is_in_place(&self, stores: &Stores, cancel: &AtomicBool) -> bool {
         match &self.output {
             Output::File(path) => self.job.is_committed(path),
             Output::Object { address, .. } => {
-                stores.object(address).is_ok_and(|object| self.job.is_at(&object))
+                let object = stores.object_unless(address, cancel);
+                object.is_ok_and(|object| self.job.is_at(&object.until(cancel)))
             }
         }
     }
 
     /// Removes what was written, as far as it is still there.
-    pub(crate) fn discard(&self, stores: &Stores) -> Result<(), Error> {
+    pub(crate) fn discard(&self, stores: &Stores, cancel: &AtomicBool) -> Result<(), Error> {
         match &self.output {
             Output::File(path) => match self.job.discard(path) {
                 Err(TinkError::Io { source, .. })
@@ -234,16 +254,20 @@ impl Plan {
                 }
                 discarded => Ok(discarded?),
             },
-            Output::Object { address, upload } => upload.abort(stores, address),
+            Output::Object { address, upload } => upload.abort(stores, address, cancel),
         }
     }
 }
 
 /// What a source is now.
-fn identity(source: &Location, stores: &Stores) -> Result<Identity, Error> {
+pub(crate) fn identity(
+    source: &Location,
+    stores: &Stores,
+    cancel: &AtomicBool,
+) -> Result<Identity, Error> {
     match source {
         Location::File(path) => Ok(job::identity_of_file(path)?),
-        Location::Object(address) => Ok(stores.object(address)?.opened().clone()),
+        Location::Object(address) => Ok(stores.object_unless(address, cancel)?.opened().clone()),
     }
 }
 

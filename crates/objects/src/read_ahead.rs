@@ -16,8 +16,8 @@ use lanecrypt_tink::{Error as TinkError, Identity, Keyset, SegmentRunner, Source
 use tokio::task::AbortHandle;
 
 use crate::{
-    Error, Object,
-    object::copy,
+    Error,
+    object::{Until, copy},
     runtime::{runtime, wait},
 };
 
@@ -33,7 +33,7 @@ const MUCH: usize = 64;
 /// A range of an object that is read from beginning to end, by several threads. Whatever else is read
 /// of it is read as from the object.
 pub(crate) struct ReadAhead<'a> {
-    object: &'a Object,
+    source: Until<'a>,
     range: Range<u64>,
     chunks: Mutex<Recent<Chunk>>,
 }
@@ -93,7 +93,7 @@ impl<T: Clone> Recent<T> {
 impl<'a> ReadAhead<'a> {
     /// For segments of the keys of `keyset`, which the runner works on.
     pub(crate) fn new(
-        object: &'a Object,
+        source: Until<'a>,
         range: Range<u64>,
         keyset: &Keyset,
         runner: &dyn SegmentRunner,
@@ -101,7 +101,7 @@ impl<'a> ReadAhead<'a> {
         let segments = keyset.keys().map(|(_, key)| key.parameters().segment_bytes());
         let piece_bytes = u64::from(segments.max().unwrap_or(0)).max(runner.batch_bytes() as u64);
         let chunks = Mutex::new(Recent::new(runner.threads(), piece_bytes));
-        Self { object, range, chunks }
+        Self { source, range, chunks }
     }
 
     /// Where a chunk lies in the object.
@@ -123,7 +123,7 @@ impl<'a> ReadAhead<'a> {
     }
 
     fn start(&self, number: u64) -> Result<Chunk, Error> {
-        let fetch = self.object.clone().fetch(self.range_of(number));
+        let fetch = self.source.object.clone().fetch(self.range_of(number));
         let task = runtime()?.spawn(fetch);
         let request = Arc::new(Request(task.abort_handle()));
         let content = async {
@@ -136,19 +136,20 @@ impl<'a> ReadAhead<'a> {
 
 impl Source for ReadAhead<'_> {
     fn identity(&self) -> io::Result<Identity> {
-        self.object.identity()
+        self.source.identity()
     }
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let end = offset.saturating_add(buffer.len() as u64);
         if offset < self.range.start || end > self.range.end || buffer.is_empty() {
-            return self.object.read_exact_at(buffer, offset);
+            return self.source.read_exact_at(buffer, offset);
         }
         let (mut buffer, mut offset) = (buffer, offset);
         while !buffer.is_empty() {
             let number = (offset - self.range.start) / CHUNK;
             let chunk = self.chunk(number)?;
-            let pieces = wait(chunk.content.clone())?.map_err(|error| again(&error))?;
+            let fetched = wait(chunk.content.clone(), self.source.cancel)?;
+            let pieces = fetched.map_err(|error| again(&error))?;
             let Range { start, end } = self.range_of(number);
             let bytes = (end - offset).min(buffer.len() as u64);
             let (now, later) = buffer.split_at_mut(bytes as usize);

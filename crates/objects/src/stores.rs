@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
 };
 
 use object_store::{
@@ -11,7 +11,11 @@ use object_store::{
     aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey},
 };
 
-use crate::{Error, Object, location::Address, runtime::runtime};
+use crate::{
+    Error, Object,
+    location::Address,
+    runtime::{NEVER, runtime},
+};
 
 /// How long a request may take where the settings say nothing: parts are long, and lines may be slow.
 const TIMEOUT: &str = "300 seconds";
@@ -65,7 +69,16 @@ impl Stores {
     /// # Errors
     /// [`Error::Store`], [`Error::Setting`].
     pub fn object(&self, address: &Address) -> Result<Object, Error> {
-        Object::open(self.client(address.bucket())?, address)
+        self.object_unless(address, &NEVER)
+    }
+
+    /// As [`object`](Self::object), unless `cancel` is set before the store answers.
+    pub(crate) fn object_unless(
+        &self,
+        address: &Address,
+        cancel: &AtomicBool,
+    ) -> Result<Object, Error> {
+        Object::open(self.client(address.bucket())?, address, cancel)
     }
 
     /// The client of a bucket.

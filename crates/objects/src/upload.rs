@@ -1,5 +1,7 @@
 //! An object that is made of parts: it is invisible until all of them are put together.
 
+use std::sync::atomic::AtomicBool;
+
 use lanecrypt_tink::SegmentLayout;
 use object_store::{
     PutPayload,
@@ -23,9 +25,13 @@ pub(crate) struct Upload(String);
 
 impl Upload {
     /// Begins one.
-    pub(crate) fn begin(stores: &Stores, address: &Address) -> Result<Self, Error> {
+    pub(crate) fn begin(
+        stores: &Stores,
+        address: &Address,
+        cancel: &AtomicBool,
+    ) -> Result<Self, Error> {
         let client = stores.client(address.bucket())?;
-        let begun = wait(client.create_multipart(address.key()))?;
+        let begun = wait(client.create_multipart(address.key()), cancel)?;
         let begun = begun.map_err(|error| Error::of_store("begin to write", address, &error))?;
         Ok(Self(begun))
     }
@@ -37,9 +43,10 @@ impl Upload {
         address: &Address,
         part: u64,
         content: PutPayload,
+        cancel: &AtomicBool,
     ) -> Result<String, Error> {
         let client = stores.client(address.bucket())?;
-        let put = wait(client.put_part(address.key(), &self.0, part as usize, content))?;
+        let put = wait(client.put_part(address.key(), &self.0, part as usize, content), cancel)?;
         let put = put.map_err(|error| Error::of_store("write a part of", address, &error))?;
         Ok(put.content_id)
     }
@@ -50,18 +57,24 @@ impl Upload {
         stores: &Stores,
         address: &Address,
         tags: Vec<String>,
+        cancel: &AtomicBool,
     ) -> Result<(), Error> {
         let client = stores.client(address.bucket())?;
         let parts = tags.into_iter().map(|content_id| PartId { content_id }).collect();
-        let completed = wait(client.complete_multipart(address.key(), &self.0, parts))?;
+        let completed = wait(client.complete_multipart(address.key(), &self.0, parts), cancel)?;
         completed.map_err(|error| Error::of_store("complete", address, &error))?;
         Ok(())
     }
 
     /// Gives it up, with all its parts. One that is not there any more is none.
-    pub(crate) fn abort(&self, stores: &Stores, address: &Address) -> Result<(), Error> {
+    pub(crate) fn abort(
+        &self,
+        stores: &Stores,
+        address: &Address,
+        cancel: &AtomicBool,
+    ) -> Result<(), Error> {
         let client = stores.client(address.bucket())?;
-        let aborted = wait(client.abort_multipart(address.key(), &self.0))?;
+        let aborted = wait(client.abort_multipart(address.key(), &self.0), cancel)?;
         let aborted = aborted.map_err(|error| Error::of_store("give up", address, &error));
         aborted.or_else(|error| if error.is_not_found() { Ok(()) } else { Err(error) })
     }

@@ -5,7 +5,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 
 use crate::{
     backend::Chosen,
-    buffers::{Data, copied, same_length, wrong_length},
+    buffers::{Data, copied, overlapping, same_length, wrong_length},
     errors::{InvalidTag, OrRaise},
     ffi::Bytes,
     interpreter::{detached, weight},
@@ -81,7 +81,11 @@ impl Keyed {
         if buf.len() != length + TAG_BYTES {
             return Err(wrong_length("buf", buf.len(), length + TAG_BYTES));
         }
-        let mut tag = buf.part(length..buf.len()).to_write()?;
+        let place = buf.part(length..buf.len());
+        if data.overlaps(&place) {
+            return Err(overlapping(buf.name()));
+        }
+        let mut tag = place.to_write()?;
         let (mut text, tag) = (Data::between(data, &buf.part(0..length))?, tag.as_mut_slice());
         detached(py, self.weight(message, length), || {
             self.gcm.encrypt(&message.nonce, &message.associated_data, text.in_out(), tag)
@@ -240,6 +244,10 @@ macro_rules! aead {
                     &Bytes::of(data, "data")?,
                     &Bytes::of(buf, "buf")?,
                 )
+            }
+
+            fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+                crate::errors::not_pickled(slf, "make it of its key where it is used")
             }
 
             fn __repr__(&self) -> &'static str {

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use lanecrypt::{
-    BackendChoice, CIPHERS, CipherName, Engine, LookupError, Xts, aes::AES, gpu, io::RunsUnits,
-    registry::Platform, xts_halves_are_equal,
+    BackendChoice, CIPHERS, CipherName, Engine, Error, LookupError, Xts, aes::AES, gpu,
+    io::RunsUnits, registry::Platform, xts_halves_are_equal,
 };
 use lanecrypt_tink::{Cpu, Cuda, SegmentRunner};
 use pyo3::{PyErr, PyResult, Python, exceptions::PyValueError};
 
-use crate::{errors::OrRaise, self_test};
+use crate::{errors::OrRaise, self_test, threads::accepted};
 
 /// Data shorter than this runs on the caller's thread by the fastest implementation: neither threads nor
 /// a GPU would be asked.
@@ -124,10 +124,9 @@ impl Chosen {
     ) -> PyResult<Box<dyn SegmentRunner>> {
         self_test::once(&AES)?;
         match self {
-            Self::Place(BackendChoice::Auto | BackendChoice::Cpu) => match threads {
-                Some(0) => Err(PyValueError::new_err("threads is 0; one at least does the work")),
-                threads => Ok(Box::new(Cpu::new(threads.unwrap_or(0)))),
-            },
+            Self::Place(BackendChoice::Auto | BackendChoice::Cpu) => {
+                Ok(Box::new(Cpu::new(accepted(threads)?.unwrap_or(0))))
+            }
             Self::Place(BackendChoice::Cuda(number)) => {
                 let device = py.detach(|| gpu(*number)).or_raise()?;
                 Ok(Box::new(Cuda::new(&device).or_raise()?))
@@ -146,6 +145,22 @@ pub(crate) fn require_different_halves(key: &[u8]) -> PyResult<()> {
         return Err(PyValueError::new_err("the two keys of XTS must not be equal"));
     }
     Ok(())
+}
+
+/// Checks what IEEE 1619 asks of the length of a data unit, and SP 800-38E (4) of how long it may be.
+///
+/// # Errors
+/// `ValueError` for less than a block, and for more than 2^20 blocks.
+pub(crate) fn require_data_unit(given: usize) -> PyResult<()> {
+    const BLOCK: usize = 16;
+    const MOST: usize = BLOCK << 20;
+    match given {
+        0..BLOCK => Err(Error::DataUnitLength { given, block: BLOCK }).or_raise(),
+        BLOCK..=MOST => Ok(()),
+        _ => Err(PyValueError::new_err(format!(
+            "XTS data unit of {given} bytes; at most 2^20 blocks, {MOST} bytes, are accepted"
+        ))),
+    }
 }
 
 fn not_for_files(id: &str) -> PyErr {

@@ -30,8 +30,9 @@ impl Algorithm {
         if !description.key_bytes.contains(&key.len()) && !description.key_bytes.iter().any(xts_key)
         {
             let (given, accepted) = (key.len(), description.key_bytes);
+            let twice = if description.block_bytes == 16 { ", and twice that in XTS" } else { "" };
             return Err(PyValueError::new_err(format!(
-                "{cipher} key of {given} bytes; accepted are {accepted:?} bytes, and twice that in XTS"
+                "{cipher} key of {given} bytes; accepted are {accepted:?} bytes{twice}"
             )));
         }
         Ok(Self { cipher: cipher.to_owned(), key })
@@ -41,6 +42,10 @@ impl Algorithm {
     #[getter]
     fn key_size(&self) -> usize {
         8 * self.key.len()
+    }
+
+    fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+        crate::errors::not_pickled(slf, "make it of its key where it is used")
     }
 
     fn __repr__(&self) -> String {

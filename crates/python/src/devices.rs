@@ -18,6 +18,10 @@ pub(crate) struct Device {
 
 #[pymethods]
 impl Device {
+    fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+        crate::errors::not_pickled(slf, "lanecrypt.devices() has those of a process")
+    }
+
     fn __repr__(&self) -> String {
         let Self { number, name, bytes, capability: (major, minor) } = self;
         format!("<Device cuda:{number} {name:?}, capability {major}.{minor}, {bytes} bytes>")

@@ -4,12 +4,13 @@ use std::io::ErrorKind;
 
 use lanecrypt::{Error, LookupError, cuda, random::RandomError, self_test};
 use pyo3::{
-    PyErr, PyResult, create_exception,
+    Bound, PyAny, PyErr, PyResult, create_exception,
     exceptions::{
-        PyException, PyFileNotFoundError, PyMemoryError, PyOSError, PyPermissionError,
-        PyRuntimeError, PyValueError,
+        PyException, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
     },
+    types::{PyAnyMethods, PyTypeMethods},
 };
+use rustix::io::Errno;
 
 create_exception!(
     lanecrypt.aead,
@@ -70,6 +71,13 @@ pub(crate) trait OrRaise<T> {
 impl<T, E: IntoPython> OrRaise<T> for Result<T, E> {
     fn or_raise(self) -> PyResult<T> {
         self.map_err(IntoPython::into_python)
+    }
+}
+
+/// One that is an exception already.
+impl IntoPython for PyErr {
+    fn into_python(self) -> PyErr {
+        self
     }
 }
 
@@ -157,6 +165,15 @@ impl IntoPython for lanecrypt_objects::Error {
     }
 }
 
+/// Refuses to pickle an object, whose protocols 0 and 1 would leave out what it holds; `instead` says what to do.
+///
+/// # Errors
+/// `TypeError`, always.
+pub(crate) fn not_pickled(object: &Bound<'_, PyAny>, instead: &str) -> PyResult<()> {
+    let class = object.get_type().name()?;
+    Err(PyTypeError::new_err(format!("cannot pickle {class}: {instead}")))
+}
+
 /// The system provided no random numbers.
 pub(crate) fn random(error: getrandom::Error) -> PyErr {
     PyOSError::new_err(format!("the system provided no random numbers: {error}"))
@@ -174,11 +191,15 @@ pub(crate) fn os_error(doing: &str, error: &std::io::Error) -> PyErr {
     }
 }
 
-/// The `OSError` that Python has for a kind of failure, from any source.
+/// The `OSError` that Python has for a kind of failure, from any source, with the number that the system has for it.
 fn os_error_of_kind(kind: ErrorKind, text: String) -> PyErr {
-    match kind {
-        ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
-        ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
-        _ => PyOSError::new_err(text),
-    }
+    let number = match kind {
+        ErrorKind::NotFound => Errno::NOENT,
+        ErrorKind::PermissionDenied => Errno::ACCESS,
+        ErrorKind::AlreadyExists => Errno::EXIST,
+        ErrorKind::IsADirectory => Errno::ISDIR,
+        ErrorKind::InvalidInput => Errno::INVAL,
+        _ => return PyOSError::new_err(text),
+    };
+    PyOSError::new_err((number.raw_os_error(), text))
 }

@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 use std::{
+    ffi::c_char,
     net::TcpStream,
     ops::Range,
     os::fd::{FromRawFd, OwnedFd},
@@ -15,16 +16,68 @@ use std::{
 };
 
 use pyo3::{
-    Bound, PyAny, PyResult, buffer::PyUntypedBuffer, exceptions::PyBufferError, types::PyAnyMethods,
+    Bound, PyAny, PyErr, PyResult, Python, exceptions::PyBufferError, ffi as python,
+    types::PyAnyMethods,
 };
 
 pub(crate) mod dlpack;
 pub(crate) mod image;
 
+/// A buffer of a Python object, which Python neither moves nor frees until this is dropped. That of PyO3 refuses those
+/// without shape or strides, which objects of one element and arrays of ctypes have.
+struct Buffer(Box<python::Py_buffer>);
+
+// SAFETY: what Python has filled in stays as it is; memory behind it is used only by who has a claim, and the buffer is
+// released by who has the interpreter's lock.
+unsafe impl Send for Buffer {}
+// SAFETY: as above.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// # Errors
+    /// `TypeError` for objects without a buffer; those of the object.
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut view = Box::new(python::Py_buffer::new());
+        let (object_address, place) = (object.as_ptr(), &raw mut *view);
+        // SAFETY: this thread has the interpreter's lock, and the object lives. The view is at its place, where it may
+        // point to itself, until it is released.
+        let filled =
+            unsafe { python::PyObject_GetBuffer(object_address, place, python::PyBUF_FULL_RO) };
+        if filled == 0 { Ok(Self(view)) } else { Err(PyErr::fetch(object.py())) }
+    }
+
+    fn is_contiguous(&self) -> bool {
+        let order = c_char::from_ne_bytes(*b"C");
+        // SAFETY: Python has filled in the view, which is only read.
+        unsafe { python::PyBuffer_IsContiguous(&raw const *self.0, order) != 0 }
+    }
+
+    /// Bytes from an element to the next, in each dimension; none where they lie one after the other anyway.
+    fn strides(&self) -> &[isize] {
+        let Self(view) = self;
+        if view.strides.is_null() {
+            return &[];
+        }
+        // SAFETY: the object has as many strides as dimensions, which stay until the view is released.
+        unsafe { slice::from_raw_parts(view.strides, view.ndim.unsigned_abs() as usize) }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let view = &raw mut *self.0;
+        // Once the interpreter has ended there is nothing to release.
+        Python::try_attach(|_| {
+            // SAFETY: this thread has the interpreter's lock; the view was filled in, and is released once.
+            unsafe { python::PyBuffer_Release(view) }
+        });
+    }
+}
+
 /// Contiguous bytes of a Python object, or a part of them, held but not looked at.
 #[derive(Clone)]
 pub(crate) struct Bytes {
-    buffer: Arc<PyUntypedBuffer>,
+    buffer: Arc<Buffer>,
     part: Range<usize>,
     name: &'static str,
 }
@@ -35,15 +88,15 @@ impl Bytes {
     /// # Errors
     /// `TypeError` for objects without a buffer; `BufferError` for one that is not contiguous.
     pub(crate) fn of(object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Self> {
-        let buffer = PyUntypedBuffer::get(object)?;
-        if !buffer.is_c_contiguous() {
+        let buffer = Buffer::of(object)?;
+        if !buffer.is_contiguous() {
             return Err(PyBufferError::new_err(format!(
                 "{name} is not contiguous: it has the strides {:?}, and its bytes must lie one after \
                  the other",
                 buffer.strides()
             )));
         }
-        let part = 0..buffer.len_bytes();
+        let part = 0..buffer.0.len.unsigned_abs();
         Ok(Self { buffer: Arc::new(buffer), part, name })
     }
 
@@ -62,11 +115,6 @@ impl Bytes {
         self.name
     }
 
-    /// Whether this is the same memory.
-    pub(crate) fn is_at(&self, other: &Self) -> bool {
-        self.addresses() == other.addresses()
-    }
-
     /// Whether both have bytes in common.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         overlap(&self.addresses(), &other.addresses())
@@ -74,12 +122,12 @@ impl Bytes {
 
     /// Where they lie.
     pub(crate) fn addresses(&self) -> Range<usize> {
-        let start = self.buffer.buf_ptr().addr();
+        let start = self.buffer.0.buf.addr();
         start + self.part.start..start + self.part.end
     }
 
     fn address(&self) -> *mut u8 {
-        self.buffer.buf_ptr().cast::<u8>().wrapping_add(self.part.start)
+        self.buffer.0.buf.cast::<u8>().wrapping_add(self.part.start)
     }
 
     /// For reading, until the result is dropped.
@@ -96,7 +144,7 @@ impl Bytes {
     /// # Errors
     /// `BufferError` for a read-only object, and while another call uses these bytes.
     pub(crate) fn to_write(&self) -> PyResult<Writing> {
-        if self.buffer.readonly() {
+        if self.buffer.0.readonly != 0 {
             return Err(PyBufferError::new_err(format!(
                 "{} is read-only, and the result should be written there",
                 self.name
@@ -213,7 +261,7 @@ pub(crate) fn detached_socket(socket: &Bound<'_, PyAny>) -> PyResult<TcpStream> 
 /// Whether Python knows this thread: others never have the interpreter's lock.
 pub(crate) fn is_known_to_python() -> bool {
     // SAFETY: it may be called by every thread, also before the interpreter has begun and after it has ended.
-    unsafe { !pyo3::ffi::PyGILState_GetThisThreadState().is_null() }
+    unsafe { !python::PyGILState_GetThisThreadState().is_null() }
 }
 
 /// Whether both have something in common.

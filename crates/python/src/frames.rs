@@ -105,7 +105,8 @@ struct Call {
     device: Device,
     /// Where the plaintexts of frames lie.
     places: Vec<Range<usize>>,
-    associated_data: Vec<Reading>,
+    /// Copies: where frames go may be the memory of the originals.
+    associated_data: Vec<Zeroizing<Vec<u8>>>,
 }
 
 impl Call {
@@ -133,7 +134,7 @@ impl Call {
                 blocks.iter().flat_map(of_block).collect::<PyResult<Vec<_>>>()?
             }
         };
-        let data = |object: &Bound<'_, PyAny>| Bytes::of(object, "associated_data")?.to_read();
+        let data = |object: &Bound<'_, PyAny>| copied(object, "associated_data");
         let associated_data = associated_data.unwrap_or_default();
         let associated_data = associated_data.iter().map(data).collect::<PyResult<_>>()?;
         let key = copied(key, "key")?;
@@ -158,7 +159,7 @@ impl Call {
     }
 
     fn data(&self) -> Vec<&[u8]> {
-        self.associated_data.iter().map(Reading::as_slice).collect()
+        self.associated_data.iter().map(|data| data.as_slice()).collect()
     }
 
     fn seal(&self, py: Python<'_>, output: &mut [u8]) -> PyResult<()> {

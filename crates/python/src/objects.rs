@@ -2,15 +2,21 @@
 
 use std::{
     path::PathBuf,
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Mutex, MutexGuard, OnceLock, TryLockError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+    time::Duration,
 };
 
-use lanecrypt_objects::{Location, Order, Receipt, Stores};
+use lanecrypt_objects::{Error, Location, Order, Receipt, Stores};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyTuple};
 
 use crate::{
     buffers::path_of,
     errors::OrRaise,
+    running,
     tink::{Choices, Keyset, associated},
 };
 
@@ -100,7 +106,7 @@ impl Plan {
 /// Killed and started again with the same arguments it goes on where it was: only parts without a receipt are
 /// missing. `source` and `target` are paths or URLs, such as `s3://bucket/key`; settings of stores come from
 /// the environment (`AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID`, ...). The target appears when all parts are
-/// there, or never.
+/// there, or never. Ctrl-C ends the wait for a store that does not answer.
 ///
 /// >>> import pathlib, tempfile
 /// >>> from lanecrypt import tink
@@ -119,14 +125,42 @@ pub(crate) struct Driver(Mutex<Option<lanecrypt_objects::Driver>>);
 type Held<'a> = MutexGuard<'a, Option<lanecrypt_objects::Driver>>;
 
 impl Driver {
-    /// What this holds, if it was not closed. Others wait for it without the interpreter's lock.
+    /// What this holds, unless the caller cancels first: another thread may have it, as long as it commits.
+    fn held(&self, cancel: &AtomicBool) -> Result<Held<'_>, Error> {
+        /// How often it is asked for.
+        const TICK: Duration = Duration::from_millis(10);
+        loop {
+            match self.0.try_lock() {
+                Ok(held) => return Ok(held),
+                Err(TryLockError::Poisoned(held)) => return Ok(held.into_inner()),
+                Err(TryLockError::WouldBlock) if cancel.load(Relaxed) => {
+                    return Err(lanecrypt_tink::Error::Cancelled.into());
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(TICK),
+            }
+        }
+    }
+
+    /// Runs `work` with what this holds, while signals are served; gives nothing where it was closed.
+    fn try_with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(Held<'_>, &AtomicBool) -> Option<Result<T, Error>> + Send,
+    ) -> PyResult<Option<T>> {
+        running::run(py, None, |run| {
+            let cancel = run.cancelled();
+            work(self.held(cancel)?, cancel).transpose()
+        })
+    }
+
+    /// As [`try_with`](Self::try_with); one that was closed is an error.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(Held<'_>) -> Option<Result<T, lanecrypt_objects::Error>> + Send,
+        work: impl FnOnce(Held<'_>, &AtomicBool) -> Option<Result<T, Error>> + Send,
     ) -> PyResult<T> {
-        let done = py.detach(|| work(self.0.lock().unwrap_or_else(PoisonError::into_inner)));
-        done.ok_or_else(|| PyValueError::new_err("the driver is closed"))?.or_raise()
+        let done = self.try_with(py, work)?;
+        done.ok_or_else(|| PyValueError::new_err("the driver is closed"))
     }
 }
 
@@ -145,41 +179,43 @@ impl Driver {
     ) -> PyResult<Self> {
         let associated_data = &associated(associated_data)?;
         let order = Order { source: &source.0, target: &target.0, associated_data, part_bytes };
-        let open = || lanecrypt_objects::Driver::open(&log, keyset.get(), &order, stores());
-        Ok(Self(Mutex::new(Some(py.detach(open).or_raise()?))))
+        let driver = running::run(py, None, |run| {
+            let cancel = run.cancelled();
+            lanecrypt_objects::Driver::open_unless(&log, keyset.get(), &order, stores(), cancel)
+        })?;
+        Ok(Self(Mutex::new(Some(driver))))
     }
 
     /// What those are told who seal parts.
     #[getter]
     fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
-        self.with(py, |driver| Some(Ok(Plan(driver.as_ref()?.plan().clone()))))
+        self.with(py, |driver, _| Some(Ok(Plan(driver.as_ref()?.plan().clone()))))
     }
 
     /// The parts without a receipt; none once the job is committed.
     fn missing(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
-        self.with(py, |driver| Some(Ok(driver.as_ref()?.missing().collect())))
+        self.with(py, |driver, _| Some(Ok(driver.as_ref()?.missing().collect())))
     }
 
     /// Keeps a receipt of a part.
     fn acknowledge(&self, py: Python<'_>, receipt: &str) -> PyResult<()> {
         let receipt = Receipt::from_json(receipt).or_raise()?;
-        self.with(py, |mut driver| Some(driver.as_mut()?.acknowledge(receipt)))
+        self.with(py, |mut driver, _| Some(driver.as_mut()?.acknowledge(receipt)))
     }
 
     /// Gives the sealed file its name, if no part is missing.
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |mut driver| Some(driver.as_mut()?.commit()))
+        self.with(py, |mut driver, cancel| Some(driver.as_mut()?.commit_unless(cancel)))
     }
 
     /// Gives the job up: what was written is removed, and the log. It is closed then.
     fn discard(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |mut driver| Some(driver.take()?.discard()))
+        self.with(py, |mut driver, cancel| Some(driver.take()?.discard_unless(cancel)))
     }
 
     /// Lets others drive the job.
-    fn close(&self, py: Python<'_>) {
-        // Another thread may have it, as long as it commits.
-        py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.try_with(py, |mut driver, _| driver.take().map(|_| Ok(()))).map(drop)
     }
 
     fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -187,14 +223,20 @@ impl Driver {
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
-        self.close(py);
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(py)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> String {
-        match self.plan(py) {
-            Ok(plan) => format!("<Driver of {}>", plan.__repr__()),
-            Err(_) => "<Driver, closed>".to_owned(),
-        }
+    fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+        crate::errors::not_pickled(slf, "its log carries the job")
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let plan =
+            self.try_with(py, |driver, _| Some(Ok(Plan(driver.as_ref()?.plan().clone()))))?;
+        Ok(match plan {
+            Some(plan) => format!("<Driver of {}>", plan.__repr__()),
+            None => "<Driver, closed>".to_owned(),
+        })
     }
 }

@@ -12,7 +12,10 @@ use std::{
 
 use lanecrypt_parquet::{Error, InMemory};
 use lanecrypt_tink::{Identity, Source, open_regular};
-use pyo3::{Bound, PyAny, PyResult, Python};
+use pyo3::{
+    Bound, PyAny, PyResult, Python,
+    exceptions::{PyRuntimeError, PyTypeError},
+};
 
 pub(crate) use self::{keys::ParquetKeys, open::open_parquet, seal::seal_parquet};
 use crate::{
@@ -20,6 +23,7 @@ use crate::{
     errors::{IntoPython, OrRaise},
     ffi::{Bytes, Reading},
     running,
+    threads::accepted,
 };
 
 /// Where a file comes from: a path, or memory.
@@ -34,8 +38,10 @@ impl Input {
     /// # Errors
     /// `TypeError`, `OSError`, `BufferError`.
     fn of(py: Python<'_>, object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Self> {
-        if let Ok(bytes) = Bytes::of(object, name) {
-            return bytes.to_read().map(Self::Memory);
+        match Bytes::of(object, name) {
+            Ok(bytes) => return bytes.to_read().map(Self::Memory),
+            Err(error) if !error.is_instance_of::<PyTypeError>(py) => return Err(error),
+            Err(_) => {}
         }
         let path = path_of(object)?;
         py.detach(|| open_regular(&path)).or_raise().map(Self::File)
@@ -88,26 +94,19 @@ impl Source for Until<'_> {
 /// flag that the work gets.
 ///
 /// # Errors
-/// Those of the work; `RuntimeError` where the threads cannot be made.
+/// Those of the work; `ValueError` for a number that is not accepted, `RuntimeError` where the threads cannot be made.
 fn on_threads<T: Send, E: IntoPython + Send>(
     py: Python<'_>,
     threads: Option<usize>,
     work: impl FnOnce(&AtomicBool) -> Result<T, E> + Send,
 ) -> PyResult<T> {
-    let pool = match threads {
-        None => None,
-        Some(0) => {
-            return Err(pyo3::exceptions::PyValueError::new_err("threads is 0; 1 is the least"));
-        }
-        Some(count) => {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
-            let failed = |error| pyo3::exceptions::PyRuntimeError::new_err(format!("{error}"));
-            Some(pool.map_err(failed)?)
-        }
-    };
-    running::run(py, None, |run| match &pool {
-        None => work(run.cancelled()),
-        Some(pool) => pool.install(|| work(run.cancelled())),
+    let threads = accepted(threads)?;
+    running::run(py, None, |run| {
+        let work = || work(run.cancelled()).or_raise();
+        let Some(count) = threads else { return work() };
+        // Here, as it takes its time, and the interpreter serves others meanwhile.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+        pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))?.install(work)
     })
 }
 

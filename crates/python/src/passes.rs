@@ -9,7 +9,7 @@ use lanecrypt::{
 use pyo3::prelude::*;
 
 use crate::{
-    backend::{Chosen, require_different_halves},
+    backend::{Chosen, require_data_unit, require_different_halves},
     buffers::{Data, copied},
     direction,
     errors::OrRaise,
@@ -34,12 +34,12 @@ impl Pass<'_, '_> {
         work: impl FnOnce(&dyn Engine, InOutBuf<'_, '_, u8>) -> Result<(), Error> + Send,
     ) -> PyResult<()> {
         let py = self.data.py();
-        if let Some(tensors) = Tensors::new(self.data, self.out)? {
-            let key = copied(self.key, "key")?;
+        let (tensors, key) = (Tensors::new(self.data, self.out)?, copied(self.key, "key")?);
+        if let Some(tensors) = tensors {
             return tensors.run(py, self.cipher, &key, self.backend, mode);
         }
         let mut data = Data::new(self.data, self.out)?;
-        let (key, bytes) = (copied(self.key, "key")?, data.len());
+        let bytes = data.len();
         let chosen = Chosen::new(self.backend);
         let engine = chosen.engine(py, self.cipher, &key, bytes)?;
         let weight = weight(chosen.waits(), bytes);
@@ -133,7 +133,7 @@ pub(crate) fn cbc(
 }
 
 /// Runs XTS over data units of `unit_bytes` each, the sectors of a disk, with consecutive numbers from
-/// `first_unit` on; the last unit may be shorter, and has 16 bytes at least.
+/// `first_unit` on; the last unit may be shorter, and has 16 bytes at least. A unit has 2^20 blocks, 16 MiB, at most.
 ///
 /// `key` is the key for data and the one for tweaks, one after the other; they must differ.
 ///
@@ -159,6 +159,7 @@ pub(crate) fn xts(
 ) -> PyResult<()> {
     let (tensors, key) = (Tensors::new(data, out)?, copied(key, "key")?);
     require_different_halves(&key)?;
+    require_data_unit(unit_bytes)?;
     if let Some(tensors) = tensors {
         let units = DataUnits { bytes: unit_bytes, first: first_unit };
         return tensors.run(py, cipher, &key, backend, Mode::Xts(direction(decrypt), units));

@@ -1,13 +1,19 @@
 //! Random numbers: the generator of `lanecrypt::random`, over buffers and over memory of GPUs.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    process,
+    sync::{
+        Mutex, MutexGuard, PoisonError, TryLockError,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+};
 
 use lanecrypt::{
     aes,
     random::{self, Draw, RandomError, STATE_BYTES, Span},
 };
 use pyo3::{
-    exceptions::{PyTypeError, PyValueError},
+    exceptions::{PyRuntimeError, PyTypeError, PyValueError},
     prelude::*,
     types::{PyBytes, PyMemoryView, PyType},
 };
@@ -24,7 +30,8 @@ use crate::{
 /// Draws random numbers: the same on a CPU and on a GPU, in one call or in many.
 ///
 /// Without a seed they cannot be foreseen: the key is drawn by `CTR_DRBG` (SP 800-90A) from the system's entropy. With one,
-/// they can be repeated, and who guesses it knows them. `lanecrypt.random` has what is drawn.
+/// they can be repeated, and who guesses it knows them. `lanecrypt.random` has what is drawn. Of a generator that another
+/// thread draws from while the process is forked, the child's copy is not used: it raises `RuntimeError`.
 ///
 /// >>> import lanecrypt.random
 /// >>> random = lanecrypt.random.Generator(seed=7)
@@ -35,27 +42,61 @@ use crate::{
 /// >>> random.bytes(5) == first
 /// True
 #[pyclass(frozen, module = "lanecrypt.random")]
-pub(crate) struct Generator(Mutex<random::Generator>);
+pub(crate) struct Generator {
+    inner: Mutex<random::Generator>,
+    /// The process whose threads use it.
+    process: AtomicU32,
+}
 
 impl Generator {
-    /// For who has released the interpreter: another thread may be drawing.
+    fn of(generator: random::Generator) -> Self {
+        Self { inner: Mutex::new(generator), process: process::id().into() }
+    }
+
+    /// For who has released the interpreter, after [`require_threads`](Self::require_threads): another thread may be
+    /// drawing.
     fn lock(&self) -> MutexGuard<'_, random::Generator> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks that whoever draws is a thread of this process. Where another thread drew when the process was forked, the
+    /// child has the lock without the thread that would give it back. The interpreter's lock is held here: what this
+    /// process has not used yet is taken only by a thread of its parent.
+    ///
+    /// # Errors
+    /// `RuntimeError`.
+    fn require_threads(&self, _py: Python<'_>) -> PyResult<()> {
+        let process = process::id();
+        if self.process.load(Relaxed) == process {
+            return Ok(());
+        }
+        if let Err(TryLockError::WouldBlock) = self.inner.try_lock() {
+            return Err(PyRuntimeError::new_err(
+                "another thread drew from this generator when the process was forked; a new \
+                 generator is needed here",
+            ));
+        }
+        self.process.store(process, Relaxed);
+        Ok(())
     }
 
     /// Runs `work`, which draws `bytes` bytes, when no other thread draws; that is waited for without the interpreter.
+    ///
+    /// # Errors
+    /// Those of [`require_threads`](Self::require_threads).
     fn with<T: Send>(
         &self,
         py: Python<'_>,
         bytes: usize,
         work: impl FnOnce(&mut random::Generator) -> T + Send,
-    ) -> T {
+    ) -> PyResult<T> {
+        self.require_threads(py)?;
         if bytes < RELEASED_FROM
-            && let Ok(mut generator) = self.0.try_lock()
+            && let Ok(mut generator) = self.inner.try_lock()
         {
-            return work(&mut generator);
+            return Ok(work(&mut generator));
         }
-        detached(py, usize::MAX, || work(&mut self.lock()))
+        Ok(detached(py, usize::MAX, || work(&mut self.lock())))
     }
 
     /// Draws into a contiguous buffer, or memory of a GPU.
@@ -65,10 +106,11 @@ impl Generator {
             let mut bytes = Bytes::of(out, "out")?.to_write()?;
             let length = bytes.len();
             let bytes = bytes.as_mut_slice();
-            self.with(py, length, |generator| generator.draw(draw, bytes)).or_raise()?;
+            self.with(py, length, |generator| generator.draw(draw, bytes))?.or_raise()?;
             return Ok(out.clone());
         };
         if let Some(device) = memory.device() {
+            self.require_threads(py)?;
             let (stream, mut slice) = (memory.stream(device), memory.slice_mut(device)?);
             let drawn = py.detach(|| -> Result<(), RandomError> {
                 let stream = stream.open()?;
@@ -91,7 +133,7 @@ impl Generator {
             Some(seed) => random::Generator::from_seed(seed),
             None => random::Generator::from_system().or_raise()?,
         };
-        Ok(Self(Mutex::new(generator)))
+        Ok(Self::of(generator))
     }
 
     /// Random bytes: `count` of them, or as many as `out` has, whatever its elements are; returns them, or `out`.
@@ -105,7 +147,7 @@ impl Generator {
         match (count, out) {
             (Some(count), None) => {
                 let bytes = PyBytes::new_with(py, count, |bytes| {
-                    self.with(py, count, |generator| generator.bytes(bytes)).or_raise()
+                    self.with(py, count, |generator| generator.bytes(bytes))?.or_raise()
                 });
                 Ok(bytes?.into_any())
             }
@@ -162,40 +204,44 @@ impl Generator {
     /// A generator of the same key, at the beginning of another stream: streams never have a number in common place. There
     /// are 2^48.
     fn stream(&self, py: Python<'_>, number: u64) -> PyResult<Self> {
-        let stream = self.with(py, 0, |generator| generator.stream(number));
-        Ok(Self(Mutex::new(stream.or_raise()?)))
+        let stream = self.with(py, 0, |generator| generator.stream(number))?;
+        stream.or_raise().map(Self::of)
     }
 
     /// Bytes of the stream that are drawn.
     #[getter]
-    fn place(&self, py: Python<'_>) -> u64 {
+    fn place(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, 0, |generator| generator.place())
     }
 
     #[setter]
-    fn set_place(&self, py: Python<'_>, place: u64) {
-        self.with(py, 0, |generator| generator.seek(place));
+    fn set_place(&self, py: Python<'_>, place: u64) -> PyResult<()> {
+        self.with(py, 0, |generator| generator.seek(place))
     }
 
     /// What `set_state` goes on from: key, stream and place. It is as secret as the numbers.
-    fn get_state<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &*self.with(py, 0, |generator| generator.state()))
+    fn get_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = self.with(py, 0, |generator| generator.state())?;
+        Ok(PyBytes::new(py, &*state))
     }
 
     /// Goes on from a state.
     fn set_state(&self, state: &Bound<'_, PyAny>) -> PyResult<()> {
         let given = of_state(state)?;
-        self.with(state.py(), 0, |generator| *generator = given);
-        Ok(())
+        self.with(state.py(), 0, |generator| *generator = given)
     }
 
     /// A generator that goes on from a state.
     #[classmethod]
     fn from_state(_class: &Bound<'_, PyType>, state: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self(Mutex::new(of_state(state)?)))
+        of_state(state).map(Self::of)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> String {
+    fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+        crate::errors::not_pickled(slf, "get_state and from_state carry it")
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, 0, |generator| format!("<{generator:?}>"))
     }
 }

@@ -80,6 +80,31 @@ fn after_the_end(py: Python<'_>, error: PyErr, progress: Option<&Py<PyAny>>) -> 
     Ok(())
 }
 
+/// Runs `work` that nothing else can end, such as the reading of a pipe, on a thread of its own while this one serves
+/// signals. An exception of these, as `KeyboardInterrupt`, is raised at once: the thread is left behind, and what it
+/// gives is dropped.
+///
+/// # Errors
+/// What signals raise; `OSError` where there is no thread to be had.
+pub(crate) fn left_behind<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (ended, end) = channel::<()>();
+    let worker = thread::Builder::new().spawn(move || {
+        let _at_the_end = ended; // dropped, also by a panic
+        work()
+    });
+    let worker = worker.map_err(|error| os_error("start a thread", &error))?;
+    py.detach(move || {
+        let run = Run::default();
+        while end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            Python::attach(|py| run.report(py, None))?;
+        }
+        Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
 type Outcome<T, E> = (Result<T, E>, Option<PyErr>);
 
 fn beside<T: Send, E: Send>(

@@ -1,4 +1,4 @@
-//! Threads of long calls, also in processes that were forked.
+//! Threads of long calls: how many, also in processes that were forked.
 //!
 //! A fork leaves all threads behind but the one that forked, and rayon's own would be waited for in vain.
 //! So a child of the process that imported the module has threads of its own.
@@ -8,7 +8,24 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
+use pyo3::{PyResult, exceptions::PyValueError};
 use rayon::ThreadPool;
+
+/// Making more takes seconds.
+const MOST: usize = 1024;
+
+/// The number of threads that a caller asks for, if any.
+///
+/// # Errors
+/// `ValueError` for 0, and for more than are of use.
+pub(crate) fn accepted(threads: Option<usize>) -> PyResult<Option<usize>> {
+    match threads {
+        Some(count) if !(1..=MOST).contains(&count) => {
+            Err(PyValueError::new_err(format!("threads is {count}; accepted is 1 to {MOST}")))
+        }
+        threads => Ok(threads),
+    }
+}
 
 /// Runs work that may ask for rayon's threads, where there are such.
 pub(crate) fn with_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {

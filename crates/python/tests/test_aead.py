@@ -87,6 +87,10 @@ def test_wrong_arguments():
     buffer = memoryview(bytearray(40))
     with pytest.raises(ValueError, match="data and buf overlap"):
         gcm.encrypt_into(NONCE, buffer[1:21], None, buffer[:36])
+    # The place of the tag has a part of the data, or all of it.
+    for data in [buffer[20:40], buffer[24:28], buffer[36:40]]:
+        with pytest.raises(ValueError, match="data and buf overlap"):
+            gcm.encrypt_into(NONCE, data, None, buffer[40 - 16 - len(data) :])
     with pytest.raises(ValueError, match="data and buf overlap"):
         gcm.decrypt_into(NONCE, buffer[:36], None, buffer[1:21])
     with pytest.raises(BufferError, match="associated_data is not contiguous"):

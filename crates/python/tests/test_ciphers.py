@@ -143,6 +143,19 @@ def test_the_order_of_calls():
         for call in [context.finalize, lambda: context.update(b""), lambda: context.update_into(b"", bytearray())]:
             with pytest.raises(AlreadyFinalized):
                 call()
+    encryptor = Cipher(algorithms.AES(KEY), modes.GCM(IV)).encryptor()
+    sealed = encryptor.update(b"text") + encryptor.finalize()
+    decryptor = Cipher(algorithms.AES(KEY), modes.GCM(IV)).decryptor()
+    assert decryptor.update(sealed) + decryptor.finalize_with_tag(encryptor.tag) == b"text"
+    for call in [
+        decryptor.finalize,
+        lambda: decryptor.finalize_with_tag(encryptor.tag),
+        lambda: decryptor.finalize_with_tag(b"of another length"),
+        lambda: decryptor.authenticate_additional_data(b"late"),
+        lambda: encryptor.authenticate_additional_data(b"late"),
+    ]:
+        with pytest.raises(AlreadyFinalized):
+            call()
     context = Cipher(algorithms.AES(KEY), modes.CBC(IV)).encryptor()
     assert context.update(bytes(17)) == context.update(b"") + Cipher(
         algorithms.AES(KEY), modes.CBC(IV)
@@ -160,8 +173,10 @@ def test_what_is_refused():
         cipher.encryptor().update_into(memoryview(data)[:50], memoryview(data)[10:])
     with pytest.raises(BufferError, match="read-only"):
         cipher.encryptor().update_into(b"1234", b"1234")
-    with pytest.raises(ValueError, match="key of 17 bytes"):
+    with pytest.raises(ValueError, match="key of 17 bytes; accepted are .16, 24, 32. bytes, and twice that in XTS"):
         algorithms.AES(bytes(17))
+    with pytest.raises(ValueError, match="tdes key of 8 bytes; accepted are .16, 24. bytes$"):
+        algorithms.TripleDES(bytes(8))
     with pytest.raises(ValueError, match="key of 64 bytes"):
         Cipher(algorithms.AES(bytes(64)), modes.CTR(IV)).encryptor()
     with pytest.raises(ValueError, match="IV of 15 bytes"):
@@ -262,3 +277,40 @@ def test_an_update_that_failed_is_none():
     assert room == expected
     with pytest.raises(ValueError, match="one update"):
         context.update(bytes(64))
+
+
+def test_a_data_unit_that_is_refused_is_not_in_the_buffer():
+    cipher = Cipher(algorithms.AES(bytes(range(32))), modes.XTS(bytes(16)))
+    for length, text in [(1, "unit of 1 bytes"), (15, "unit of 15 bytes"), ((1 << 24) + 1, "at most 2.20 blocks")]:
+        for context in [cipher.encryptor(), cipher.decryptor()]:
+            secret, out = b"s" * length, bytearray(length)
+            with pytest.raises(ValueError, match=text):
+                context.update_into(secret, out)
+            assert out == bytes(length)
+            with pytest.raises(ValueError, match=text):
+                context.update(secret)
+    assert len(cipher.encryptor().update(bytes(1 << 24))) == 1 << 24
+
+
+def test_empty_updates_of_xts_are_pycas(pyca):
+    key, tweak, text = os.urandom(64), os.urandom(16), os.urandom(33)
+    theirs = pyca.Cipher(pyca.algorithms.AES(key), pyca.modes.XTS(tweak)).encryptor()
+    context, empty = Cipher(algorithms.AES(key), modes.XTS(tweak)).encryptor(), bytearray()
+    assert context.update(b"") == theirs.update(b"") == b"" and context.update_into(empty, empty) == 0
+    assert context.update(text) == theirs.update(text)
+    assert context.update(b"") == theirs.update(b"") == b""
+    assert context.finalize() == b""
+
+
+@pytest.mark.parametrize("mode", [modes.ECB(), modes.CBC(IV)], ids=lambda mode: mode.name)
+@pytest.mark.parametrize("held", [0, 1, 15])
+@pytest.mark.parametrize("length", [0, 1, 16, 31, 33, 10_000])
+def test_in_place_after_bytes_that_are_held_back(mode, held, length):
+    cipher, text = Cipher(algorithms.AES(KEY), mode), os.urandom(held + length)
+    whole = len(text) // 16 * 16
+    expected = cipher.encryptor().update(text[:whole])
+    context, buffer = cipher.encryptor(), bytearray(text[held:] + bytes(15))
+    assert context.update(text[:held]) == b""
+    assert context.update_into(memoryview(buffer)[:length], buffer) == whole
+    assert buffer[:whole] == expected
+    assert context.update(bytes(-len(text) % 16)) == cipher.encryptor().update(text + bytes(-len(text) % 16))[whole:]

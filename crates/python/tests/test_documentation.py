@@ -1,10 +1,15 @@
 """The examples of all docstrings, the README, and that the stub says what the compiled module has."""
 
 import ast
+import copy
 import doctest
+import importlib
 import inspect
 import os
 import pathlib
+import pickle
+
+import pytest
 
 import lanecrypt
 from lanecrypt import _lanecrypt, aead, ciphers, frames, parquet, random, tink
@@ -74,4 +79,53 @@ def test_the_stub_has_what_the_module_has():
         thing = public.get(name)
         if thing is not None and callable(thing):
             arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
-            assert [argument.arg for argument in arguments] == list(inspect.signature(thing).parameters), name
+            parameters = inspect.signature(thing).parameters
+            assert [argument.arg for argument in arguments] == list(parameters), name
+            if not node.decorator_list or not is_overload(node.decorator_list[0]):
+                theirs = {of.name: of.default for of in parameters.values() if of.default is not of.empty}
+                assert defaults(node) == theirs, name
+
+
+def is_overload(decorator):
+    return isinstance(decorator, ast.Name) and decorator.id == "overload"
+
+
+def defaults(node):
+    """What the arguments of a function of the stub are where they are not given, by their names."""
+    positional = (node.args.posonlyargs + node.args.args)[::-1]
+    pairs = [*zip(positional, node.args.defaults[::-1]), *zip(node.args.kwonlyargs, node.args.kw_defaults)]
+    return {argument.arg: ast.literal_eval(value) for argument, value in pairs if value is not None}
+
+
+def classes():
+    return [thing for thing in vars(_lanecrypt).values() if inspect.isclass(thing)]
+
+
+def test_classes_are_where_they_say():
+    for cls in classes():
+        found = getattr(importlib.import_module(cls.__module__), cls.__name__)
+        assert found is cls or (cls is _lanecrypt.Algorithm and found is algorithms.Algorithm)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_nothing_is_pickled_without_what_it_holds(protocol):
+    without = [cls for cls in classes() if not {"__reduce__", "__reduce_ex__"} & vars(cls).keys()]
+    assert all(issubclass(cls, Exception) for cls in without), without
+    key, keyset = bytes(16), tink.Keyset.generate()
+    cipher = ciphers.Cipher(algorithms.AES(key), modes.CTR(bytes(16)))
+    for object in [
+        keyset,
+        algorithms.AES(key),
+        aead.AESGCM(key),
+        cipher.encryptor(),
+        ciphers.Cipher(algorithms.AES(key), modes.GCM(bytes(12))).decryptor(),
+        parquet.Keys(key),
+        random.Generator(seed=1),
+    ]:
+        for call in [lambda object: pickle.dumps(object, protocol), copy.copy]:
+            with pytest.raises(TypeError, match=f"cannot pickle {type(object).__name__}: "):
+                call(object)
+    with pytest.raises(TypeError, match="to_json"):
+        pickle.dumps(keyset, protocol)
+    with pytest.raises(TypeError):
+        pickle.dumps(cipher, protocol)

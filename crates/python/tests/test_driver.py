@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -71,3 +73,53 @@ def test_what_is_refused(places):
         assert "secret" not in str(raised.value)
     with pytest.raises(FileNotFoundError):
         tink.Driver(source.parent / "new log", keyset, source.parent / "nothing", target)
+    assert not (source.parent / "new log").exists()
+
+
+def test_a_log_that_would_be_the_source_or_the_target(places):
+    log, keyset, source, target = places
+    with pytest.raises(ValueError, match="is the log and the target of the job"):
+        tink.Driver(target, keyset, source, target)
+    with pytest.raises(ValueError, match="is the log and the source of the job"):
+        tink.Driver(source, keyset, source, target)
+    assert sorted(source.parent.iterdir()) == [source]
+
+
+# A store that takes connections and says nothing.
+SILENT = """
+import os, signal, socket, sys, threading
+
+silent = socket.create_server(("127.0.0.1", 0))
+os.environ |= {
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:%d" % silent.getsockname()[1],
+    "AWS_ALLOW_HTTP": "true",
+    "AWS_ACCESS_KEY_ID": "id",
+    "AWS_SECRET_ACCESS_KEY": "key",
+}
+from lanecrypt import tink
+
+log, plain, sealed = sys.argv[1:]
+store, keyset = "s3://bucket/key", tink.Keyset.generate()
+with tink.Driver(log, keyset, plain, sealed) as driver:
+    plan = tink.Plan.from_json(driver.plan.to_json().replace(plain, store))
+    driver.discard()
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for call in [
+    lambda: tink.open(keyset, store, plain),
+    lambda: plan.seal_part(keyset, 0),
+    lambda: tink.Driver(log, keyset, store, sealed),
+    lambda: tink.Driver(log, keyset, plain, store),
+]:
+    threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
+    try:
+        call()
+    except KeyboardInterrupt:
+        continue
+    sys.exit("it was not interrupted")
+"""
+
+
+def test_a_store_that_does_not_answer_can_be_interrupted(places):
+    log, _, source, target = places
+    subprocess.run([sys.executable, "-c", SILENT, log, source, target], check=True, timeout=60)
+    assert source.stat().st_size == SIZE and not target.exists()

@@ -46,6 +46,19 @@ def device(tmp_path_factory):
     return 0
 
 
+def test_what_is_no_path_and_no_bytes(tmp_path):
+    with pytest.raises(BufferError, match="source is not contiguous"):
+        parquet.open(memoryview(bytearray(100))[::2], KEY)
+    with pytest.raises(BufferError, match="image is not contiguous"):
+        parquet.seal(memoryview(bytearray(100))[::2], tmp_path / "sealed", KEY)
+    with pytest.raises(TypeError, match="PathLike"):
+        parquet.open(3, KEY)
+    # Bytes are a file itself, also where one has that name.
+    (tmp_path / "people").write_bytes(b"")
+    with pytest.raises(ValueError, match="not a Parquet file"):
+        parquet.open(os.fsencode(tmp_path / "people"), KEY)
+
+
 def table_of(pa, rows=3000):
     """Numbers, texts that repeat and need a dictionary, absent values, and columns of lists and structures."""
     return pa.table(
@@ -370,8 +383,9 @@ def test_what_is_refused(tmp_path, pa, pq, sealed):
         parquet.seal(plain, tmp_path / "sealed", KEY, algorithm="AES_GCM_V2")
     with pytest.raises(FileNotFoundError):
         parquet.open(tmp_path / "nowhere", KEY)
-    with pytest.raises(ValueError, match="threads is 0"):
-        parquet.open(sealed, KEY, threads=0)
+    for threads in [0, 1025, 1 << 40]:
+        with pytest.raises(ValueError, match=f"threads is {threads}; accepted is 1 to 1024"):
+            parquet.open(sealed, KEY, threads=threads)
     with pytest.raises(ValueError, match="the file has no metadata of it"):
         parquet.open(sealed, lambda metadata: KEY)
     for length in range(0, len(sealed), 7):

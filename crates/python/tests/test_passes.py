@@ -2,6 +2,7 @@
 
 import array
 import concurrent.futures
+import ctypes
 import mmap
 import multiprocessing
 import os
@@ -133,6 +134,28 @@ def test_every_kind_of_buffer(tmp_path, numpy):
     assert count == 7
 
 
+def test_buffers_without_shape_or_strides(numpy):
+    class Pair(ctypes.Structure):
+        _fields_ = [("first", ctypes.c_uint32), ("second", ctypes.c_uint64)]
+
+    element = bytearray(8)
+    for buffer, read in [
+        ((ctypes.c_ubyte * 16)(), bytes),
+        ((ctypes.c_uint32 * 2 * 2)(), bytes),
+        (multiprocessing.RawArray("B", 16), bytes),
+        (Pair(), bytes),
+        ((Pair * 3)(), bytes),
+        (ctypes.c_uint64(), bytes),
+        (memoryview(element).cast("q", shape=[]), lambda _: element),
+        (numpy.zeros((), "u8"), lambda array: array.tobytes()),
+        ((ctypes.c_ubyte * 0)(), bytes),
+    ]:
+        expected = bytearray(len(read(buffer)))
+        lanecrypt.ctr("aes", KEY, IV, expected)
+        lanecrypt.ctr("aes", KEY, IV, buffer)
+        assert read(buffer) == expected
+
+
 def test_what_is_refused(numpy):
     def refuse(kind, text, *arguments, call=lanecrypt.ctr, **options):
         with pytest.raises(kind, match=text):
@@ -157,6 +180,7 @@ def test_what_is_refused(numpy):
     refuse(ValueError, "multiple of the 8-byte block", "des", KEY[:8], IV[:8], bytearray(17), call=lanecrypt.cbc)
     refuse(ValueError, "must not be equal", "aes", KEY * 2, data, call=lanecrypt.xts)
     refuse(ValueError, "data unit of 15 bytes", "aes", KEY, data, call=lanecrypt.xts, unit_bytes=15)
+    refuse(ValueError, "at most 2.20 blocks", "aes", KEY, data, call=lanecrypt.xts, unit_bytes=(1 << 24) + 1)
     refuse(ValueError, "two keys", "aes", KEY[:31], data, call=lanecrypt.xts)
     refuse(ValueError, "defined for 16 bytes", "des", KEY[:16], data, call=lanecrypt.xts)
     assert data == bytes(64)
@@ -168,6 +192,20 @@ def test_same_memory_as_data_and_out():
     lanecrypt.ctr("aes", KEY, IV, data, data)
     lanecrypt.ctr("aes", KEY, IV, memoryview(data), data)
     assert data == before
+
+
+def test_keys_and_ivs_in_the_data():
+    """They are read before anything is written."""
+    for call, parts in [
+        (lanecrypt.ctr, [slice(32), slice(32, 48)]),
+        (lanecrypt.ecb, [slice(32)]),
+        (lanecrypt.cbc, [slice(32), slice(32, 48)]),
+        (lanecrypt.xts, [slice(32)]),
+    ]:
+        data, expected = memoryview(bytearray(range(64))), bytearray(range(64))
+        call("aes", *[bytes(expected[part]) for part in parts], expected)
+        call("aes", *[data[part] for part in parts], data)
+        assert data == expected
 
 
 def test_memory_in_use_is_refused():
@@ -251,3 +289,10 @@ def test_self_tests():
         lanecrypt.self_test("rot13")
     with pytest.raises(ValueError, match="no backend"):
         lanecrypt.self_test("aes", backend="rot13")
+    # An implementation that not all ciphers have.
+    assert lanecrypt.self_test(backend="table32") >= lanecrypt.self_test("aes", backend="table32")
+    with pytest.raises(ValueError, match="no backend"):
+        lanecrypt.self_test("lea", backend="bitslice-u64")
+    assert lanecrypt.self_test(backend="bitslice-u64") > lanecrypt.self_test("aes", backend="bitslice-u64")
+    with pytest.raises(ValueError, match="no cipher has a backend .rot13."):
+        lanecrypt.self_test(backend="rot13")

@@ -1,7 +1,11 @@
 """Random numbers: from a seed they are the same in any buffer, in memory of a GPU and in any number of calls."""
 
 import array
+import ctypes
+import inspect
 import multiprocessing
+import os
+import signal
 import threading
 
 import numpy as np
@@ -121,5 +125,50 @@ def test_threads_share_a_generator():
     assert {out[0] for out in outs} == set(whole[::100_000])
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_does_not_wait_for_a_thread_of_its_parent():
+    generator, out, end = random.Generator(seed=6), np.zeros(2_000_000), threading.Event()
+
+    def draw():
+        while not end.is_set():
+            generator.randn(out=out)
+
+    def code_of_a_child():
+        child = os.fork()
+        if child:
+            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        code = 3
+        try:
+            signal.alarm(20)
+            generator.bytes(1 << 20)
+            code = 0
+        except RuntimeError as error:
+            code = 1 if "when the process was forked" in str(error) else 2
+        finally:
+            os._exit(code)
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    try:
+        codes = []
+        while set(codes) <= {0} and len(codes) < 200:
+            codes.append(code_of_a_child())
+    finally:
+        end.set()
+        thread.join()
+    assert 1 in codes and set(codes) <= {0, 1}, codes
+    # A child of a process that does not draw goes on with the numbers of its parent.
+    assert code_of_a_child() == 0
+
+
+def test_arrays_of_ctypes_have_the_same_numbers():
+    out = random.Generator(seed=7).randn(out=(ctypes.c_double * 100)())
+    assert list(out) == list(random.Generator(seed=7).randn(out=np.zeros(100)))
+
+
 def test_the_package_has_it():
     assert lanecrypt.random is random
+    for function in (random.bytes, random.rand, random.randint, random.randn):
+        signature = inspect.signature(function)
+        assert signature.return_annotation is not signature.empty
+        assert all(argument.annotation is not argument.empty for argument in signature.parameters.values())

@@ -5,11 +5,14 @@ memory of numpy, and objects of this file say that it is a GPU's. `on_gpu.py` is
 """
 
 import ctypes
+import errno
 import gc
 import io
 import os
 import socket
 import threading
+import time
+import types
 
 import numpy as np
 import pytest
@@ -403,6 +406,38 @@ def test_tensors_are_sealed_for_streams(template):
         tink.seal_from_device_to_stream(tensor, object(), keyset)
 
 
+def test_a_raw_stream_that_takes_nothing():
+    keyset = tink.Keyset.generate("AES128_GCM_HKDF_4KB")
+    plain = os.urandom(1_000_000)
+    tensor = Interface(np.frombuffer(plain, np.uint8), read_only=True)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with open(reader, "rb"), open(writer, "wb", buffering=0) as raw, pytest.raises(BlockingIOError) as raised:
+        tink.seal_from_device_to_stream(tensor, raw, keyset)
+    assert raised.value.errno == errno.EAGAIN
+    taken = bytearray()
+    tink.seal_from_device_to_stream(tensor, types.SimpleNamespace(write=taken.extend), keyset)  # it says nothing
+    assert tink.open_bytes(keyset, taken) == plain
+
+
+@pytest.mark.parametrize("template", ["AES128_GCM_HKDF_4KB", "AES256_CTR_HMAC_SHA256_4KB"])
+def test_a_peer_that_takes_nothing_is_not_waited_for(template):
+    keyset = tink.Keyset.generate(template)
+    tensor = Interface(np.frombuffer(os.urandom(4_000_000), np.uint8), read_only=True)
+
+    def stop(done):
+        raise LookupError("enough")
+
+    ours, theirs = socket.socketpair()
+    late = threading.Timer(30, theirs.close)
+    late.start()
+    start = time.monotonic()
+    with ours, theirs, pytest.raises(LookupError, match="enough"):
+        tink.seal_from_device_to_stream(tensor, ours, keyset, progress=stop)
+    late.cancel()
+    assert time.monotonic() - start < 20
+
+
 def test_frames_of_blocks():
     key = frames.generate_key()
     layers = [np.frombuffer(os.urandom(10 * 4096), np.uint8).reshape(10, 4096).copy() for _ in range(3)]
@@ -447,6 +482,9 @@ def test_frames_of_tensors_and_what_is_refused():
     one = frames.seal(key, tensors[4])
     frames.open(key, one, Interface(back[4]))
     frames.open(key, [one], [Interface(back[4])])
+    into = bytearray(b"name" + bytes(len(one) - 4))
+    assert frames.seal_into(into, key, tensors[4], associated_data=[memoryview(into)[:4]]) == len(one)
+    frames.open(key, into, Interface(back[4]), associated_data=[b"name"])
     assert frames.seal(key, []) == b"" and frames.open(key, b"", []) == []
     assert frames.seal(key, tensors, blocks=[]) == b""
     for call, error, text in [

@@ -1,5 +1,6 @@
 """Sealed files: round trips, refusals, jobs; the Tink wheel opens what is sealed here, and the other way round."""
 
+import errno
 import io
 import json
 import os
@@ -110,10 +111,23 @@ def test_errors_of_files(tmp_path, keyset, source):
     with pytest.raises(FileNotFoundError) as raised:
         tink.seal(keyset, tmp_path / "none", tmp_path / "sealed")
     assert raised.value.errno == 2 and "none" in str(raised.value)
-    with pytest.raises(OSError):
-        tink.seal(keyset, tmp_path, tmp_path / "sealed")
-    with pytest.raises(ValueError, match="threads is 0"):
-        tink.seal(keyset, source, tmp_path / "sealed", threads=0)
+    for give in [
+        lambda: tink.seal(keyset, source, tmp_path / "none" / "sealed"),
+        lambda: keyset.save(tmp_path / "none" / "keys"),
+    ]:
+        with pytest.raises(FileNotFoundError) as raised:
+            give()
+        assert raised.value.errno == errno.ENOENT and str(raised.value).count(str(tmp_path)) == 1
+    for source_and_target in [(tmp_path, tmp_path / "sealed"), (source, tmp_path)]:
+        with pytest.raises(IsADirectoryError) as raised:
+            tink.seal(keyset, *source_and_target)
+        assert raised.value.errno == errno.EISDIR
+    with pytest.raises(OSError, match="regular file") as raised:
+        tink.seal(keyset, "/dev/null", tmp_path / "sealed")
+    assert raised.value.errno == errno.EINVAL
+    for threads in [0, 1025]:
+        with pytest.raises(ValueError, match=f"threads is {threads}; accepted is 1 to 1024"):
+            tink.seal(keyset, source, tmp_path / "sealed", threads=threads)
     with pytest.raises(ValueError, match="for sealed files it is one of"):
         tink.seal(keyset, source, tmp_path / "sealed", backend="bitslice-u64")
     with pytest.raises(RuntimeError):
@@ -159,6 +173,33 @@ def test_a_keyset_may_come_from_another_thread(tmp_path):
     subprocess.run([sys.executable, "-c", LOADED, tmp_path / "pipe"], check=True, timeout=60)
 
 
+# A call that does not serve signals is waited for in vain.
+PIPES = """
+import os, signal, sys, threading
+from lanecrypt import tink
+
+keyset = tink.Keyset.generate()
+os.mkfifo(sys.argv[1])
+try:
+    tink.Sealed(sys.argv[1], keyset)
+except OSError as error:
+    assert "regular file" in str(error)
+else:
+    sys.exit("it was opened")
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
+try:
+    tink.Keyset.load(sys.argv[1])
+except KeyboardInterrupt:
+    sys.exit(0)
+sys.exit("it was loaded")
+"""
+
+
+def test_a_pipe_of_which_nobody_has_the_other_end(tmp_path):
+    subprocess.run([sys.executable, "-c", PIPES, tmp_path / "pipe"], check=True, timeout=60)
+
+
 def test_readers(tmp_path, keyset, source):
     plain = source.read_bytes()
     tink.seal(keyset, source, tmp_path / "sealed")
@@ -181,6 +222,67 @@ def test_readers(tmp_path, keyset, source):
         reader.join()
 
 
+class Counted:
+    """A `Sealed` that counts what it opens."""
+
+    def __init__(self, sealed):
+        self.sealed, self.size, self.lengths = sealed, sealed.size, []
+
+    def _segment(self, offset):
+        return self.sealed._segment(offset)
+
+    def read(self, offset, length):
+        self.lengths.append(length)
+        return self.sealed.read(offset, length)
+
+    def readinto(self, buffer, offset):
+        self.lengths.append(len(buffer))
+        return self.sealed.readinto(buffer, offset)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_readers_open_a_segment_once(tmp_path, source, template):
+    keyset, plain = tink.Keyset.generate(template), source.read_bytes()
+    tink.seal(keyset, source, tmp_path / "sealed")
+    counted = Counted(tink.Sealed(tmp_path / "sealed", keyset))
+    reader = tink.Reader(counted)
+    assert b"".join(iter(lambda: reader.read(1000), b"")) == plain
+    assert sum(counted.lengths) == len(plain)
+    counted.lengths.clear()
+    assert reader.seek(5) == 5 and reader.read() == plain[5:] and reader.tell() == len(plain)
+    assert counted.lengths == [len(plain) - 5]
+    # Across segments, into more than one, and beyond the end.
+    for start, length in [((1 << 20) - 100, 200), (4000, 200), (3, 2_500_000), (len(plain) - 7, 100), (len(plain), 9)]:
+        reader.seek(start)
+        buffer = bytearray(b"." * length)
+        count = reader.readinto(buffer)
+        assert count == len(plain[start : start + length])
+        assert buffer == plain[start : start + count] + b"." * (length - count)
+    assert reader.seek(1 << 70) == 1 << 70 and reader.read() == reader.read(5) == b""
+
+
+def test_a_closed_reader_gives_nothing_out(tmp_path, keyset, source):
+    tink.seal(keyset, source, tmp_path / "sealed")
+    sealed = tink.Sealed(tmp_path / "sealed", keyset)
+    with tink.Reader(sealed) as reader:
+        assert len(reader.read(10)) == 10
+        with pytest.raises(TypeError):
+            reader.seek(1.5)
+    for call in [
+        reader.read,
+        lambda: reader.read(1),
+        lambda: reader.readinto(bytearray(1)),
+        reader.readall,
+        lambda: reader.seek(0),
+        reader.tell,
+        reader.readable,
+        reader.seekable,
+    ]:
+        with pytest.raises(ValueError, match="closed"):
+            call()
+    assert len(sealed.read(0, 10)) == 10
+
+
 def test_progress_and_its_exceptions(tmp_path, keyset, source, monkeypatch):
     seen = []
     tink.seal(keyset, source, tmp_path / "sealed", progress=seen.append)
@@ -196,6 +298,15 @@ def test_progress_and_its_exceptions(tmp_path, keyset, source, monkeypatch):
     assert told == [ZeroDivisionError]
     tink.open(keyset, tmp_path / "other", tmp_path / "text")
     assert (tmp_path / "text").read_bytes() == source.read_bytes()
+
+    # What is no Exception is raised all the same.
+    def interrupt(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tink.seal(keyset, source, tmp_path / "third", progress=interrupt)
+    tink.open(keyset, tmp_path / "third", tmp_path / "text")
+    assert (tmp_path / "text").read_bytes() == source.read_bytes() and len(told) == 1
 
     # What takes longer than a tick is cancelled.
     large = tmp_path / "large"
@@ -251,6 +362,8 @@ def test_jobs(tmp_path, keyset, source):
         job.commit(target)
     again.seal_part(keyset, 1, source, target, threads=1)
     job.commit(target)
+    assert job.missing(target) == []
+    job.discard(target)  # nothing is left of it but the target
     assert target.stat().st_size == job.sealed_bytes
     assert tink.open_bytes(keyset, target.read_bytes(), associated_data=b"name") == plain
 

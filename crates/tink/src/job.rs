@@ -343,9 +343,11 @@ impl SealingJob {
         sync_folder_of(&receipt)
     }
 
-    /// The parts that have no receipt yet.
+    /// The parts that have no receipt yet; none once the job is committed.
     pub fn missing_parts(&self, target: &Path) -> impl Iterator<Item = u64> {
-        (0..self.parts()).filter(|&part| !self.receipt(target, part).exists())
+        // The receipts are gone then.
+        let parts = if self.is_committed(target) { 0 } else { self.parts() };
+        (0..parts).filter(|&part| !self.receipt(target, part).exists())
     }
 
     /// Whether there is an output that parts can be written to. There is none before [`create`](Self::create), nor
@@ -400,15 +402,19 @@ impl SealingJob {
     }
 
     /// Removes receipts and output of a job that will not be committed. Its header must not be used
-    /// again.
+    /// again. Of a job that is committed only receipts can be left: the target stays.
     ///
     /// # Errors
-    /// [`Error::Io`], of kind `NotFound` where there is no output.
+    /// [`Error::Io`], of kind `NotFound` where there is no output, and the job is not committed.
     pub fn discard(&self, target: &Path) -> Result<(), Error> {
         self.remove_receipts(target)?;
         let output = self.output(target);
-        let removed = fs::remove_file(&output);
-        removed.map_err(Error::of_io(format!("remove {}", output.display())))
+        match fs::remove_file(&output) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.is_committed(target) => {
+                Ok(())
+            }
+            removed => removed.map_err(Error::of_io(format!("remove {}", output.display()))),
+        }
     }
 
     /// Removes them, as far as an earlier call has not.

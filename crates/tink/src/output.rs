@@ -3,9 +3,9 @@
 mod access;
 
 use std::{
-    fs::{self, File, Metadata, OpenOptions, Permissions},
+    fs::{self, File, Metadata, OpenOptions},
     io,
-    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
+    os::unix::{ffi::OsStrExt, fs::OpenOptionsExt},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -69,11 +69,14 @@ impl Output {
 
     fn with_mode(target: &Path, mode: u32) -> Result<Self, Error> {
         let name = short_name(target);
+        // Errors of `tempfile_in` have no number of the system's, and name a file of which the caller knows nothing.
+        let create = |path: &Path| {
+            OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path)
+        };
         let file = tempfile::Builder::new()
             .prefix(&format!(".{name}."))
             .suffix(TEMPORARY)
-            .permissions(Permissions::from_mode(mode))
-            .tempfile_in(folder_of(target))
+            .make_in(folder_of(target), create)
             .map_err(Error::of_io(format!("create a file beside {}", target.display())))?;
         Ok(Self { file, target: target.to_owned() })
     }
@@ -147,7 +150,9 @@ pub(crate) fn regular(about: Metadata) -> io::Result<Metadata> {
     if about.is_file() {
         return Ok(about);
     }
-    Err(refusal("it is not a regular file"))
+    let kind =
+        if about.is_dir() { io::ErrorKind::IsADirectory } else { io::ErrorKind::InvalidInput };
+    Err(io::Error::new(kind, "it is not a regular file"))
 }
 
 /// Where a path leads.

@@ -262,6 +262,22 @@ fn a_job_is_committed_once_more() {
     assert_eq!(files.opened().unwrap(), text(1000));
 }
 
+#[test]
+fn a_committed_job_has_nothing_missing_and_nothing_to_discard() {
+    let files = Files::new(1000);
+    let (job, target) = (files.job(), files.path("sealed"));
+    job.create(&target).unwrap();
+    (0..job.parts()).for_each(|part| files.seal(&job, part).unwrap());
+    job.commit(&target).unwrap();
+    assert_eq!(job.missing_parts(&target).count(), 0);
+    job.discard(&target).unwrap();
+    assert_eq!(files.opened().unwrap(), text(1000));
+    // Something else in its place is not what was committed.
+    fs::write(&target, "another file").unwrap();
+    assert_eq!(job.missing_parts(&target).count() as u64, job.parts());
+    assert!(matches!(job.discard(&target), Err(Error::Io { .. })));
+}
+
 /// As a sealed file that is made at once.
 #[test]
 fn who_may_read_the_target_is_kept() {

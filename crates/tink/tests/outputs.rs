@@ -41,7 +41,8 @@ fn an_output_is_whole_or_not_there() {
     assert_eq!((count(), fs::read(&target).unwrap()), (1, b"new".to_vec()));
     assert_eq!(mode(&target), 0o600);
     let error = Output::create(&folder.path().join("no folder").join("target")).unwrap_err();
-    assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("no folder"));
+    assert!(error.to_string().contains("no folder") && !error.to_string().contains(TEMPORARY));
+    assert!(matches!(error, Error::Io { source, .. } if source.raw_os_error() == Some(2)));
 }
 
 /// The longest name is no hindrance: what is written has a shorter one until it is complete.

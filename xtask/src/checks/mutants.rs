@@ -22,7 +22,7 @@ use self::{
     trials::{Outcome, Trials},
 };
 use crate::{
-    command::{built_quickly, cargo, command, output, target},
+    command::{built_quickly, command, output, target},
     judges, kernels, packages,
     sources::tree,
     tools::MUTANTS,

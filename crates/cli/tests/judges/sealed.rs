@@ -100,7 +100,8 @@ pub(crate) fn ranges() -> Outcome {
     let beyond = fed(&mut lanecrypt(&open), b"")?;
     ensure(beyond.status.code() == Some(2), format!("beyond the end: {}", beyond.status))?;
     let open = ["open", "--keyset", &desk.keys];
-    let named = format!("{sealed}: there are no bytes 3000001 to 3000001 in a plaintext of 3000000");
+    let named =
+        format!("{sealed}: there are no bytes 3000001 to 3000001 in a plaintext of 3000000");
     for (options, named) in [
         (&["--range", "3000001..", sealed, "-"][..], named.as_str()),
         (&["--range", "5..7", "--sparse", sealed, "-"], "--sparse"),

@@ -194,6 +194,14 @@ mod tests {
     }
 
     #[test]
+    fn without_a_piece_nothing_can_be_read() {
+        let none = std::iter::empty::<Vec<u8>>();
+        let done = in_stages(none, |_| Ok(true), |_, _| Ok(()), |_| Ok(()));
+        let error: io::Error = done.expect_err("the stages would wait for one another");
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
     fn an_end_is_seen_ahead() {
         let mut reader = Lookahead::new(Interrupted { calls: 0, end: None });
         let mut buffer = [0; 8];

@@ -119,3 +119,41 @@ impl<C: BlockEngine, S> fmt::Debug for Seeded<C, S> {
         f.debug_struct("Seeded").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::convert::Infallible;
+
+    use lanecrypt_aes::Aes128;
+
+    use super::*;
+
+    struct Zeros;
+
+    impl TryRng for Zeros {
+        type Error = Infallible;
+
+        fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+            Ok(0)
+        }
+
+        fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+            Ok(0)
+        }
+
+        fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+            bytes.fill(0);
+            Ok(())
+        }
+    }
+
+    impl TryCryptoRng for Zeros {}
+
+    #[test]
+    fn a_seed_is_no_older_than_the_standard_allows() {
+        for (given, expected) in [(0, 1), (1, 1), (7, 7), (u64::MAX, MAX_REQUESTS)] {
+            let seeded = Seeded::<Aes128, _>::new(Zeros, given).expect("a seed");
+            assert_eq!(seeded.most, expected);
+        }
+    }
+}

@@ -8,7 +8,8 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar, overload
 
 from typing_extensions import Buffer
 
-Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
+_NoBytesPath: TypeAlias = str | PathLike[str] | PathLike[bytes]
+Path: TypeAlias = _NoBytesPath | bytes
 
 class _DLPack(Protocol):
     def __dlpack__(self, *, stream: int | None = None) -> Any: ...
@@ -164,7 +165,7 @@ def seal(
     source: Path,
     target: Path,
     *,
-    associated_data: Buffer = b"",
+    associated_data: Buffer | None = None,
     backend: str = "auto",
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
@@ -174,23 +175,33 @@ def open(
     sealed: Path,
     target: Path,
     *,
-    associated_data: Buffer = b"",
+    associated_data: Buffer | None = None,
     backend: str = "auto",
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> int: ...
 def seal_bytes(
-    keyset: Keyset, data: Buffer, *, associated_data: Buffer = b"", backend: str = "auto", threads: int | None = None
+    keyset: Keyset,
+    data: Buffer,
+    *,
+    associated_data: Buffer | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
 ) -> bytes: ...
 def open_bytes(
-    keyset: Keyset, sealed: Buffer, *, associated_data: Buffer = b"", backend: str = "auto", threads: int | None = None
+    keyset: Keyset,
+    sealed: Buffer,
+    *,
+    associated_data: Buffer | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
 ) -> bytes: ...
 
 def open_to_device(
     path: Path,
     keyset: Keyset,
     *,
-    associated_data: Buffer = b"",
+    associated_data: Buffer | None = None,
     device: int = 0,
     offset: int = 0,
     length: int | None = None,
@@ -201,7 +212,7 @@ def seal_from_device(
     path: Path,
     keyset: Keyset,
     *,
-    associated_data: Buffer = b"",
+    associated_data: Buffer | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> int: ...
 
@@ -210,7 +221,7 @@ def seal_from_device_to_buffer(
     buffer: Buffer,
     keyset: Keyset,
     *,
-    associated_data: Buffer = b"",
+    associated_data: Buffer | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> int: ...
 
@@ -225,7 +236,7 @@ def seal_from_device_to_stream(
     stream: _Socket | _Writer,
     keyset: Keyset,
     *,
-    associated_data: Buffer = b"",
+    associated_data: Buffer | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> int: ...
 def seal_frames(
@@ -277,12 +288,13 @@ class DeviceTensor:
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
 
 class Sealed:
-    def __new__(cls, path: Path, keyset: Keyset, associated_data: Buffer = b"") -> Self: ...
+    def __new__(cls, path: Path, keyset: Keyset, associated_data: Buffer | None = None) -> Self: ...
     def __len__(self) -> int: ...
     @property
     def size(self) -> int: ...
     def read(self, offset: int, length: int) -> bytes: ...
     def readinto(self, buffer: Buffer, offset: int) -> int: ...
+    def _segment(self, offset: int) -> tuple[int, int]: ...
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -309,7 +321,7 @@ class Driver:
         source: Path,
         target: Path,
         *,
-        associated_data: Buffer = b"",
+        associated_data: Buffer | None = None,
         part_bytes: int | None = None,
     ) -> None: ...
     @property
@@ -324,7 +336,9 @@ class Driver:
 
 class Job:
     @staticmethod
-    def new(keyset: Keyset, source: Path, *, associated_data: Buffer = b"", part_bytes: int = 67108864) -> Job: ...
+    def new(
+        keyset: Keyset, source: Path, *, associated_data: Buffer | None = None, part_bytes: int = 67108864
+    ) -> Job: ...
     @staticmethod
     def from_json(text: str) -> Job: ...
     def to_json(self) -> str: ...
@@ -347,33 +361,33 @@ class Job:
     def commit(self, target: Path) -> None: ...
     def discard(self, target: Path) -> None: ...
 
-class ParquetKeys:
+class Keys:
     def __init__(self, footer_key: Buffer, *, column_keys: dict[str, Buffer] | None = None) -> None: ...
 
-class ParquetImage:
+class Image:
     @property
     def nbytes(self) -> int: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
     def __len__(self) -> int: ...
     def tobytes(self) -> bytes: ...
 
-_ParquetKeys: TypeAlias = ParquetKeys | Buffer | Callable[[bytes], Buffer]
+_AnyKeys: TypeAlias = Keys | Buffer | Callable[[bytes], Buffer]
 
 @overload
 def open_parquet(
-    source: Path | Buffer,
-    keys: _ParquetKeys,
+    source: _NoBytesPath | Buffer,
+    keys: _AnyKeys,
     *,
     columns: list[str] | None = None,
     row_groups: list[int] | None = None,
     aad_prefix: Buffer | None = None,
     device: None = None,
     threads: int | None = None,
-) -> ParquetImage: ...
+) -> Image: ...
 @overload
 def open_parquet(
-    source: Path | Buffer,
-    keys: _ParquetKeys,
+    source: _NoBytesPath | Buffer,
+    keys: _AnyKeys,
     *,
     columns: list[str] | None = None,
     row_groups: list[int] | None = None,
@@ -382,9 +396,9 @@ def open_parquet(
     threads: int | None = None,
 ) -> DeviceTensor: ...
 def seal_parquet(
-    image: Path | Buffer | Tensor,
+    image: _NoBytesPath | Buffer | Tensor,
     target: Path,
-    keys: ParquetKeys | Buffer,
+    keys: Keys | Buffer,
     *,
     algorithm: str = "AES_GCM_V1",
     plaintext_footer: bool = False,

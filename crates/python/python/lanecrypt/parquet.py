@@ -25,9 +25,7 @@ import base64
 import json
 from collections.abc import Callable
 
-from ._lanecrypt import AESGCM, NotAuthentic
-from ._lanecrypt import ParquetImage as Image
-from ._lanecrypt import ParquetKeys as Keys
+from ._lanecrypt import AESGCM, Image, Keys, NotAuthentic
 from ._lanecrypt import open_parquet as open
 from ._lanecrypt import seal_parquet as seal
 

@@ -21,6 +21,7 @@ reading and writing raise `OSError`.
 from __future__ import annotations
 
 import io
+import operator
 from typing import TYPE_CHECKING
 
 from ._lanecrypt import (
@@ -67,31 +68,75 @@ __all__ = [
 
 
 class Reader(io.RawIOBase):
-    """The plaintext of a `Sealed` as a file that is read and sought; `io.BufferedReader` goes round it."""
+    """The plaintext of a `Sealed` as a file that is read and sought; `io.BufferedReader` goes round it.
+
+    It keeps the segment that it opened last, until it is closed: short reads one after the other open each segment once.
+    """
 
     def __init__(self, sealed: Sealed) -> None:
         self._sealed = sealed
         self._position = 0
+        self._forget()
+
+    def close(self) -> None:
+        self._forget()
+        super().close()
 
     def readable(self) -> bool:
+        self._checkClosed()
         return True
 
     def seekable(self) -> bool:
+        self._checkClosed()
         return True
 
     def readinto(self, buffer: Buffer) -> int:
-        count = self._sealed.readinto(buffer, self._position)
+        self._checkClosed()
+        view = memoryview(buffer).cast("B")[: self._left()]
+        if view and len(view) >= self._sealed._segment(self._position)[1]:
+            count = self._sealed.readinto(view, self._position)
+        else:
+            count = 0
+            while count < len(view):
+                part = self._segment_from(self._position + count)[: len(view) - count]
+                view[count : count + len(part)] = part
+                count += len(part)
         self._position += count
         return count
 
+    def readall(self) -> bytes:
+        self._checkClosed()
+        left = self._left()
+        text = self._sealed.read(self._position, left) if left else b""
+        self._position += len(text)
+        return text
+
     def tell(self) -> int:
+        self._checkClosed()
         return self._position
 
+    def _left(self) -> int:
+        """Bytes from the position on."""
+        return max(0, self._sealed.size - self._position)
+
+    def _forget(self) -> None:
+        self._kept_start, self._kept = 0, b""
+
+    def _segment_from(self, place: int) -> memoryview:
+        """What the segment that has this place of the plaintext has from there on: at least a byte."""
+        if not self._kept_start <= place < self._kept_start + len(self._kept):
+            start, length = self._sealed._segment(place)
+            self._kept = self._sealed.read(start, length)
+            self._kept_start = start
+        return memoryview(self._kept)[place - self._kept_start :]
+
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._checkClosed()
         bases = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._sealed.size}
         if whence not in bases:
             raise ValueError(f"whence is {whence}; accepted are 0, 1 and 2")
-        if bases[whence] + offset < 0:
-            raise ValueError(f"position {bases[whence] + offset} is before the beginning")
-        self._position = bases[whence] + offset
-        return self._position
+        position = bases[whence] + operator.index(offset)
+        if position < 0:
+            raise ValueError(f"position {position} is before the beginning")
+        self._position = position
+        return position

@@ -75,10 +75,10 @@ impl AEADContext {
         data: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let data = Bytes::of(data, "data")?.to_read()?;
+        let message = self.message.as_mut().ok_or_else(finalized)?;
         if self.was_updated {
             return Err(AlreadyUpdated::new_err("additional data comes before all updates"));
         }
-        let message = self.message.as_mut().ok_or_else(finalized)?;
         let (hash, data) = (&self.hash, data.as_slice());
         detached(py, data.len(), || message.associate(hash, data)).or_raise()
     }
@@ -109,9 +109,14 @@ impl AEADContext {
         Ok(data.len())
     }
 
+    fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+        crate::errors::not_pickled(slf, "a message ends where it began")
+    }
+
     /// Ends the message. Decrypting, the tag must have been given before, and `InvalidTag` is raised
     /// where it is another one.
     fn finalize<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.require_message()?;
         if self.direction == Direction::Decrypt {
             let tag = self.tag.clone();
             let missing =
@@ -129,6 +134,7 @@ impl AEADContext {
         py: Python<'py>,
         tag: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
+        self.require_message()?;
         if self.direction == Direction::Encrypt {
             return Err(PyValueError::new_err("an encryptor has a tag, and takes none"));
         }
@@ -160,6 +166,11 @@ fn started(engine: &dyn Engine, iv: &[u8]) -> Result<(GhashKey, GcmMessage), Err
 }
 
 impl AEADContext {
+    /// Checks that the message is not over.
+    fn require_message(&self) -> PyResult<()> {
+        if self.message.is_some() { Ok(()) } else { Err(finalized()) }
+    }
+
     /// Runs the next piece of the message.
     fn run<'a>(
         &mut self,

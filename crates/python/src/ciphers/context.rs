@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 
 use super::{Algorithm, Parts, mode::Mode};
 use crate::{
+    backend::require_data_unit,
     buffers::overlapping,
     errors::{AlreadyFinalized, OrRaise},
     ffi::Bytes,
@@ -62,11 +63,11 @@ impl CipherContext {
             let data = data.as_slice();
             detached(py, weight(self.waits, bytes), || self.run(data, out)).or_raise()
         })
-        .inspect(|_| self.was_updated = true)
+        .inspect(|_| self.was_updated |= bytes > 0)
     }
 
-    /// As `update`, into `buf`, which has room for the result and may be the memory of `data`; returns
-    /// the bytes written.
+    /// As `update`, into `buf`, which has room for the result and may be the memory of `data`, or begin with it; returns
+    /// the bytes written. Where bytes are held back, what follows them moves on in that memory: it is copied first.
     fn update_into(
         &mut self,
         py: Python<'_>,
@@ -76,25 +77,23 @@ impl CipherContext {
         let (data, buf) = (Bytes::of(data, "data")?, Bytes::of(buf, "buf")?);
         let bytes = self.begin(data.len())?;
         require_room(&buf, bytes)?;
-        let (out, weight) = (buf.part(0..bytes), weight(self.waits, bytes));
-        if self.held.is_empty() && data.part(0..bytes).is_at(&out) {
-            let rest = Zeroizing::new(data.part(bytes..data.len()).to_read()?.as_slice().to_vec());
-            let mut out = out.to_write()?;
-            let out = out.as_mut_slice();
-            let run = || self.go_on(|mode| mode.stream.apply(out));
-            detached(py, weight, run).or_raise()?;
-            self.held = rest;
-            self.was_updated = true;
-            return Ok(bytes);
-        }
-        if data.overlaps(&out) {
+        let out = buf.part(0..bytes);
+        if !data.overlaps(&out) {
+            self.run_into(py, data.to_read()?.as_slice(), &out)?;
+        } else if data.addresses().start != out.addresses().start {
             return Err(overlapping(out.name()));
+        } else if self.held.is_empty() {
+            self.run_in_place(py, &data, &out)?;
+        } else {
+            let text = Zeroizing::new(data.to_read()?.as_slice().to_vec());
+            self.run_into(py, &text, &out)?;
         }
-        let (data, mut out) = (data.to_read()?, out.to_write()?);
-        let (data, out) = (data.as_slice(), out.as_mut_slice());
-        detached(py, weight, || self.run(data, out)).or_raise()?;
-        self.was_updated = true;
+        self.was_updated |= bytes > 0;
         Ok(bytes)
+    }
+
+    fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+        crate::errors::not_pickled(slf, "a message ends where it began")
     }
 
     /// Ends the message; returns no bytes, as there is no padding.
@@ -116,10 +115,32 @@ impl CipherContext {
     /// or for its buffers, can be tried again.
     fn begin(&self, bytes: usize) -> PyResult<usize> {
         let mode = self.mode.as_ref().ok_or_else(finalized)?;
-        if mode.is_one_unit && self.was_updated {
-            return Err(PyValueError::new_err("XTS takes all of a data unit in one update"));
+        if mode.is_one_unit && bytes > 0 {
+            if self.was_updated {
+                return Err(PyValueError::new_err("XTS takes all of a data unit in one update"));
+            }
+            require_data_unit(bytes)?;
         }
         Ok((self.held.len() + bytes) / mode.unit * mode.unit)
+    }
+
+    /// Runs what comes into memory that has nothing of it.
+    fn run_into(&mut self, py: Python<'_>, data: &[u8], out: &Bytes) -> PyResult<()> {
+        let mut out = out.to_write()?;
+        let out = out.as_mut_slice();
+        detached(py, weight(self.waits, out.len()), || self.run(data, out)).or_raise()
+    }
+
+    /// Runs whole blocks where they are; the output is the beginning of the data, and nothing is held.
+    fn run_in_place(&mut self, py: Python<'_>, data: &Bytes, out: &Bytes) -> PyResult<()> {
+        let rest = data.part(out.len()..data.len()).to_read()?.as_slice().to_vec();
+        let rest = Zeroizing::new(rest);
+        let mut out = out.to_write()?;
+        let out = out.as_mut_slice();
+        let weight = weight(self.waits, out.len());
+        detached(py, weight, || self.go_on(|mode| mode.stream.apply(out))).or_raise()?;
+        self.held = rest;
+        Ok(())
     }
 
     /// Runs what was held and what comes, as much as the output takes.

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use pyo3::{ffi, prelude::*, types::PyBytes};
 
 /// A plaintext Parquet file in memory: a read-only buffer, which `pyarrow.BufferReader` and `io.BytesIO` take.
-#[pyclass(frozen, name = "ParquetImage", module = "lanecrypt.parquet")]
+#[pyclass(frozen, name = "Image", module = "lanecrypt.parquet")]
 pub(crate) struct ParquetImage(Vec<u8>);
 
 impl ParquetImage {
@@ -29,6 +29,10 @@ impl ParquetImage {
     /// A copy as `bytes`.
     fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0)
+    }
+
+    fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+        crate::errors::not_pickled(slf, "tobytes copies it")
     }
 
     fn __repr__(&self) -> String {

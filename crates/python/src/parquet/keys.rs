@@ -16,7 +16,7 @@ use crate::{buffers::copied, errors::OrRaise};
 /// >>> from lanecrypt import parquet
 /// >>> parquet.Keys(bytes(16), column_keys={"salary": bytes(32)})
 /// <Keys of the footer and 1 column>
-#[pyclass(frozen, name = "ParquetKeys", module = "lanecrypt.parquet")]
+#[pyclass(frozen, name = "Keys", module = "lanecrypt.parquet")]
 pub(crate) struct ParquetKeys(Keys);
 
 #[pymethods]
@@ -32,6 +32,10 @@ impl ParquetKeys {
             keys.columns.insert(path.extract()?, key(&column_key, "a column's key")?);
         }
         Ok(Self(keys))
+    }
+
+    fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+        crate::errors::not_pickled(slf, "make it of its keys where it is used")
     }
 
     fn __repr__(&self) -> String {

@@ -10,8 +10,9 @@ use crate::{
     tensor::{DeviceTensor, Owned, device as gpu},
 };
 
-/// Opens the encrypted Parquet file `source`, a path or bytes: returns the plaintext file, which any reader of Parquet
-/// takes, as an object with a buffer, or with `device`, the number of a GPU, as a tensor of bytes there.
+/// Opens the encrypted Parquet file `source`, a path or the bytes of the file: returns the plaintext file, which any
+/// reader of Parquet takes, as an object with a buffer, or with `device`, the number of a GPU, as a tensor of bytes there.
+/// `bytes` are never a path.
 ///
 /// `keys` is the footer's key, a `Keys`, or a function that gives the key for what the file says of it. `columns` are
 /// the names of those to open: the result has no others, and keys are asked for them only; `row_groups` are numbers.

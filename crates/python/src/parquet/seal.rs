@@ -12,8 +12,8 @@ use crate::{
     tensor::Foreign,
 };
 
-/// Seals the plaintext Parquet file `image`, a path, bytes, or a tensor of bytes on a GPU, into the file `target`;
-/// returns the bytes of that.
+/// Seals the plaintext Parquet file `image`, a path, the bytes of the file, or a tensor of them on a GPU, into the file
+/// `target`; returns the bytes of that.
 ///
 /// `keys` is the key of the footer and of all columns, or a `Keys`: with keys of columns these are encrypted, and **all
 /// others are not**. `algorithm` is `"AES_GCM_V1"`, or `"AES_GCM_CTR_V1"`, whose pages have no tags. The footer is

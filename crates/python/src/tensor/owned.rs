@@ -149,6 +149,10 @@ impl DeviceTensor {
         Ok(interface)
     }
 
+    fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+        crate::errors::not_pickled(slf, "tobytes copies it to the host")
+    }
+
     fn __repr__(&self) -> String {
         format!("<DeviceTensor of {} bytes on cuda:{}>", self.owned.len(), self.device)
     }

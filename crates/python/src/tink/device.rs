@@ -60,6 +60,7 @@ pub(crate) fn seal_from_device(
     associated_data: Option<&Bound<'_, PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<u64> {
+    let associated_data = &associated(associated_data)?;
     seal_tensor(py, tensor, associated_data, progress.as_ref(), |cuda, data, options| {
         cuda.seal_from_device(keyset.get(), data, &path, options)
     })
@@ -81,6 +82,7 @@ pub(crate) fn seal_from_device_to_buffer(
     associated_data: Option<&Bound<'_, PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<u64> {
+    let associated_data = &associated(associated_data)?; // the buffer may have it
     let mut output = Bytes::of(buffer, "buffer")?.to_write()?;
     let output = output.as_mut_slice();
     seal_tensor(py, tensor, associated_data, progress.as_ref(), |cuda, data, options| {
@@ -92,7 +94,9 @@ pub(crate) fn seal_from_device_to_buffer(
 /// the sealed file from its beginning to its end, some MiB at a time. Returns the tensor's bytes.
 ///
 /// The stream is used by another thread than the caller's, one call at a time. An exception that it raises is raised
-/// here. If this fails, it has got the beginning of a sealed file, which does not open.
+/// here. A raw stream (`io.RawIOBase`) that does not block raises `BlockingIOError` where it takes nothing. Ctrl-C and
+/// an exception of `progress` end the wait for a socket's peer; a call of `sendall` or `write` ends by itself. If this
+/// fails, the stream has got the beginning of a sealed file, which does not open.
 #[pyfunction]
 #[pyo3(signature = (tensor, stream, keyset, *, associated_data=None, progress=None))]
 pub(crate) fn seal_from_device_to_stream(
@@ -103,8 +107,10 @@ pub(crate) fn seal_from_device_to_stream(
     associated_data: Option<&Bound<'_, PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<u64> {
+    let associated_data = &associated(associated_data)?;
     let stream = Stream::of(stream)?;
     seal_tensor(py, tensor, associated_data, progress.as_ref(), |cuda, data, options| {
+        let stream = stream.until(options.cancel);
         cuda.seal_from_device_to_stream(keyset.get(), data, stream, options).map(drop)
     })
 }
@@ -113,11 +119,10 @@ pub(crate) fn seal_from_device_to_stream(
 fn seal_tensor(
     py: Python<'_>,
     tensor: &Bound<'_, PyAny>,
-    associated_data: Option<&Bound<'_, PyAny>>,
+    associated_data: &[u8],
     progress: Option<&Py<PyAny>>,
     seal: impl FnOnce(&Cuda, &DeviceSlice<'_>, Options<'_>) -> Result<(), Error> + Send,
 ) -> PyResult<u64> {
-    let associated_data = &associated(associated_data)?;
     let memory = Foreign::of(tensor, "tensor")?.ok_or_else(|| {
         PyTypeError::new_err("tensor is not memory of a GPU: seal and seal_bytes take others")
     })?;

@@ -6,13 +6,13 @@ use std::{
 };
 
 use lanecrypt_objects::open_location;
-use lanecrypt_tink::seal_file;
+use lanecrypt_tink::{open_regular, seal_file};
 use pyo3::prelude::*;
 
 use super::{Choices, Keyset};
 use crate::{
     buffers::{copied, path_of},
-    errors::os_error,
+    errors::OrRaise,
     objects::{self, Place},
 };
 
@@ -20,8 +20,9 @@ use crate::{
 ///
 /// The target appears when it is complete, or not at all. `progress` is called on the caller's thread,
 /// some ten times a second and at the end, with the bytes done so far; an exception of it ends the call, as
-/// Ctrl-C does, and nothing is left behind. Where the target is there already, as at the last call, the
-/// exception goes to `sys.unraisablehook`, and the function returns.
+/// Ctrl-C does, and nothing is left behind. Where the target is there already, as at the last call, an
+/// `Exception` goes to `sys.unraisablehook`, and the function returns; what is none, such as
+/// `KeyboardInterrupt`, `SystemExit` or `asyncio.CancelledError`, is raised, and the target stays.
 #[pyfunction]
 #[pyo3(signature = (keyset, source, target, *, associated_data=None, backend="auto", threads=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
@@ -69,11 +70,10 @@ pub(crate) fn associated(data: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
     data.map_or(Ok(Vec::new()), |data| Ok(copied(data, "associated_data")?.to_vec()))
 }
 
-/// A file to be read.
+/// A file to be read at any place.
 ///
 /// # Errors
-/// `OSError`.
+/// `OSError`, also for what is no regular file: a pipe would be waited for.
 pub(crate) fn opened(py: Python<'_>, path: &Path) -> PyResult<File> {
-    let file = py.detach(|| File::open(path));
-    file.map_err(|error| os_error(&format!("open {}", path.display()), &error))
+    py.detach(|| open_regular(path)).or_raise()
 }

@@ -19,7 +19,7 @@ pub(crate) struct Job(job::SealingJob);
 impl Job {
     /// Draws a header, once for this source; a part has about `part_bytes`.
     #[staticmethod]
-    #[pyo3(signature = (keyset, source, *, associated_data=None, part_bytes=64 << 20))]
+    #[pyo3(signature = (keyset, source, *, associated_data=None, part_bytes=67_108_864))]
     fn new(
         py: Python<'_>,
         keyset: &Keyset,
@@ -83,7 +83,7 @@ impl Job {
             .run(py, |options| self.0.seal_file_part(keyset.get(), part, &source, &target, options))
     }
 
-    /// The parts that are not there yet.
+    /// The parts that are not there yet; none once the job is committed.
     fn missing(&self, py: Python<'_>, #[pyo3(from_py_with = path_of)] target: PathBuf) -> Vec<u64> {
         py.detach(|| self.0.missing_parts(&target).collect())
     }
@@ -97,13 +97,17 @@ impl Job {
         py.detach(|| self.0.commit(&target)).or_raise()
     }
 
-    /// Removes what was written for the job.
+    /// Removes what was written for the job. Once it is committed the target stays.
     fn discard(
         &self,
         py: Python<'_>,
         #[pyo3(from_py_with = path_of)] target: PathBuf,
     ) -> PyResult<()> {
         py.detach(|| self.0.discard(&target)).or_raise()
+    }
+
+    fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+        crate::errors::not_pickled(slf, "to_json and from_json carry it")
     }
 
     fn __repr__(&self) -> String {

@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use crate::{
     buffers::{copied, path_of},
     errors::{OrRaise, os_error},
+    running::left_behind,
 };
 
 /// Keys by their ids, one of which seals. Key material is cleared when the object goes, and never shown.
@@ -73,7 +74,7 @@ impl Keyset {
         Ok(self.text(py, passphrase)?.to_string())
     }
 
-    /// Reads a file with a keyset.
+    /// Reads a file with a keyset, or a pipe that another program writes one to: Ctrl-C ends the wait for it.
     #[staticmethod]
     #[pyo3(signature = (path, passphrase=None))]
     fn load(
@@ -81,9 +82,9 @@ impl Keyset {
         #[pyo3(from_py_with = path_of)] path: PathBuf,
         passphrase: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let text = py.detach(|| fs::read_to_string(&path));
-        let text = text.map_err(|error| os_error(&format!("read {}", path.display()), &error))?;
-        Self::from_json(py, &Zeroizing::new(text), passphrase)
+        let doing = format!("read {}", path.display());
+        let text = left_behind(py, move || fs::read_to_string(path).map(Zeroizing::new))?;
+        Self::from_json(py, &text.map_err(|error| os_error(&doing, &error))?, passphrase)
     }
 
     /// Writes the keyset to a new file that only its owner may read; one that is there is not replaced.
@@ -124,6 +125,10 @@ impl Keyset {
     /// 61
     fn sealed_bytes(&self, plaintext_bytes: u64) -> PyResult<u64> {
         self.0.sealed_bytes(plaintext_bytes).or_raise()
+    }
+
+    fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+        crate::errors::not_pickled(slf, "to_json and from_json carry its keys")
     }
 
     fn __repr__(&self) -> String {

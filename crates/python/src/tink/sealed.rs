@@ -108,6 +108,16 @@ impl Sealed {
         Ok(bytes)
     }
 
+    /// Where the segment that has a byte of the plaintext begins there, and its length: all of it is opened for any part.
+    #[pyo3(name = "_segment")]
+    fn segment(&self, offset: u64) -> PyResult<(u64, u64)> {
+        let sealed = self.opened()?;
+        let layout = sealed.cipher().layout();
+        let Range { start, end } = layout.plaintext_of(layout.segment_at(offset));
+        let Range { start, end } = range(&sealed, start, end - start);
+        Ok((start, end - start))
+    }
+
     /// Closes the file, once all reads have ended.
     fn close(&self) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).take();
@@ -120,6 +130,10 @@ impl Sealed {
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
         self.close();
+    }
+
+    fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
+        crate::errors::not_pickled(slf, "open the file where it is read")
     }
 
     fn __repr__(&self) -> String {

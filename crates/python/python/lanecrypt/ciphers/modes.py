@@ -70,7 +70,7 @@ class CTR(Mode):
 
 
 class XTS(Mode):
-    """One data unit (IEEE 1619) with a tweak of 16 bytes, all of it in one update."""
+    """One data unit (IEEE 1619), of 16 bytes to 2^20 blocks, with a tweak of 16 bytes; all of it in one update."""
 
     __slots__ = ()
     name = "XTS"
