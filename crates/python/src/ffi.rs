@@ -23,7 +23,7 @@ use pyo3::{
 pub(crate) mod dlpack;
 pub(crate) mod image;
 
-/// A buffer of a Python object, which Python neither moves nor frees until this is dropped. That of PyO3 refuses those
+/// A buffer of a Python object, which Python neither moves nor frees until this is dropped. That of `pyo3` refuses those
 /// without shape or strides, which objects of one element and arrays of ctypes have.
 struct Buffer(Box<python::Py_buffer>);
 
