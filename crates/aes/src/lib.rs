@@ -11,8 +11,9 @@
 //! ```
 //!
 //! [`Aes128`], [`Aes192`] and [`Aes256`] take the fastest constant-time implementation that this
-//! CPU has: its AES instructions, or else bits in its widest registers. Every implementation can also be named: `Cipher<Table32<Key256>>`, or
-//! `Cipher<Sliced<Bits<RoundKeys<Key256>>, I>>` for an instruction set `I` of `lanecrypt-slicing`.
+//! CPU has: its AES instructions, or else bits in its widest registers. Every implementation can also be
+//! named: `Cipher<Table32<Key256>>`, or `Cipher<Sliced<Bits<RoundKeys<Key256>>, I>>` for an instruction set `I`
+//! of `lanecrypt-slicing`.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|

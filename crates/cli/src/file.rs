@@ -173,6 +173,10 @@ impl Output {
 
     /// What a process has open, of which the system shows a link. An own descriptor is written at its place in the
     /// file, which moves on, so that what others write to it follows; another one at the end of its file.
+    ///
+    /// # Errors
+    /// [`Failure::Io`] where the system does not give out an own one: what was written to its file in another way would be
+    /// written over.
     fn descriptor(name: String, link: &Path) -> Result<Self, Failure> {
         let own = own_descriptor(link);
         if own == Some(io::stdout().as_raw_fd()) {
@@ -180,6 +184,10 @@ impl Output {
         }
         let file = match own.and_then(duplicate) {
             Some(file) => file,
+            None if own.is_some() && fs::metadata(link).is_ok_and(|about| about.is_file()) => {
+                let advice = "this system gives out no descriptor by its number; use - instead";
+                return Err(Failure::Io(format!("{name}: {advice}")));
+            }
             None => File::options().append(true).open(link).map_err(Failure::of(&name))?,
         };
         Ok(Self { name, to: Destination::Special(file) })
@@ -222,8 +230,9 @@ impl Write for Output {
 
 /// The number of a descriptor, where the link is one of this process.
 fn own_descriptor(link: &Path) -> Option<i32> {
-    let (folder, own) = (fs::canonicalize(link.parent()?), fs::canonicalize("/proc/self/fd"));
-    if folder.ok()? != own.ok()? {
+    let folder = fs::canonicalize(link.parent()?).ok()?;
+    let is_own = |own| fs::canonicalize(own).is_ok_and(|own| own == folder);
+    if !["/proc/self/fd", "/proc/thread-self/fd"].into_iter().any(is_own) {
         return None;
     }
     link.file_name()?.to_str()?.parse().ok()

@@ -16,7 +16,7 @@ use crate::{
     file::{print_data, print_line},
     keysets::Source,
     seal::{Context, with_options},
-    signals::{goes_between_files, leaves_a_job},
+    signals::{check, goes_between_files, leaves_a_job},
 };
 
 const ADVICE: &str = "\
@@ -101,10 +101,11 @@ impl Arguments {
                 let (keyset, ad) = (source.read()?, context.bytes()?);
                 let job = SealingJob::of_file(&keyset, input, &ad, *part_bytes)?;
                 let text = job.to_json()?;
+                goes_between_files();
                 job.create(output)?;
-                leaves_a_job();
                 // Without the job, nothing could go on with its files, or remove them.
-                print_data(text.trim_end()).inspect_err(|_| drop(job.discard(output)))
+                let told = check().and_then(|()| print_data(text.trim_end()));
+                told.inspect_err(|_| drop(job.discard(output)))
             }
             Command::Status { job, output } => status(&read(job)?, output),
             Command::Commit { job, output } => Ok(read(job)?.commit(output)?),

@@ -1,7 +1,7 @@
 //! GHASH under a key (SP 800-38D, 6.4): by the CPU's instructions, or by the crate `ghash` where it has
 //! none.
 
-use core::{fmt, mem};
+use core::fmt;
 
 use cipher::{Array, consts::U16};
 use ghash::{GHash, universal_hash::UniversalHash};
@@ -124,16 +124,24 @@ fn absorb<const REVERSED: bool>(h: &[u8; 16], hash: &mut [u8; 16], data: &[u8]) 
     }
     on_cleared_stack_of::<ABSORBING, _>(|| {
         let mut sum = GHash::new(Array::cast_from_core(h));
-        for part in data.chunks(16) {
+        let block_of = |part: &[u8]| {
             let mut block = Array([0; 16]);
             block[..part.len()].copy_from_slice(part);
             if REVERSED {
                 block.reverse();
             }
-            for (byte, so_far) in block.iter_mut().zip(mem::take(hash)) {
-                *byte ^= so_far;
-            }
-            sum.update(&[block]);
+            block
+        };
+        let (first, rest) = data.split_at(data.len().min(16));
+        let mut block = block_of(first);
+        for (byte, so_far) in block.iter_mut().zip(&*hash) {
+            *byte ^= so_far;
+        }
+        sum.update(&[block]);
+        if REVERSED {
+            rest.chunks(16).for_each(|part| sum.update(&[block_of(part)]));
+        } else {
+            sum.update_padded(rest); // some at once, where it can
         }
         hash.copy_from_slice(&sum.finalize());
     });

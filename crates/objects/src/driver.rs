@@ -67,10 +67,16 @@ impl Driver {
             is_of(&plan, log.path(), keyset, order)?;
             plan
         } else {
-            let source = source.map_or_else(look, Ok)?;
-            let plan = Plan::of_source(source, keyset, order, stores, cancel)?;
-            log = begin(log, &plan, stores, cancel)?;
-            Box::new(plan)
+            let is_new = source.is_some();
+            let plan = source.map_or_else(look, Ok).and_then(|source| {
+                let plan = Plan::of_source(source, keyset, order, stores, cancel)?;
+                begin(&mut log, &plan, stores)?;
+                Ok(plan)
+            });
+            if plan.is_err() && is_new {
+                log.remove().ok(); // it says nothing
+            }
+            Box::new(plan?)
         };
         let (stores, done) = (stores.clone(), BTreeMap::new());
         let mut driver = Self { plan: *plan, stores, log, done, is_committed: false };
@@ -145,7 +151,7 @@ impl Driver {
     ///
     /// # Errors
     /// [`Error::Committed`] where it is too late; [`Error::Store`], [`Error::Tink`], [`Error::Io`].
-    pub fn discard(self) -> Result<(), Error> {
+    pub fn discard(mut self) -> Result<(), Error> {
         self.discard_unless(&NEVER)
     }
 
@@ -153,27 +159,27 @@ impl Driver {
     ///
     /// # Errors
     /// [`TinkError::Cancelled`]; those of [`discard`](Self::discard).
-    pub fn discard_unless(self, cancel: &AtomicBool) -> Result<(), Error> {
+    pub fn discard_unless(&mut self, cancel: &AtomicBool) -> Result<(), Error> {
         // A process may have been killed before it noted that.
         if self.is_committed || self.plan.is_in_place(&self.stores, cancel) {
             return Err(Error::Committed);
         }
         self.plan.discard(&self.stores, cancel)?;
+        // A commit that was not waited for may have come first.
+        if self.plan.is_in_place(&self.stores, cancel) {
+            return Err(Error::Committed);
+        }
         self.log.remove()
     }
 }
 
 /// Notes the plan in a new log. Where that fails, nothing would ever find what was made for the plan: both go.
-fn begin(mut log: Log, plan: &Plan, stores: &Stores, cancel: &AtomicBool) -> Result<Log, Error> {
-    match log.append(&Line::Plan(Box::new(plan.clone()))) {
-        Ok(()) => Ok(log),
-        Err(error) => {
-            // The first error is the one that tells.
-            plan.discard(stores, cancel).ok();
-            log.remove().ok();
-            Err(error)
-        }
-    }
+fn begin(log: &mut Log, plan: &Plan, stores: &Stores) -> Result<(), Error> {
+    log.append(&Line::Plan(Box::new(plan.clone()))).inspect_err(|_| {
+        // The first error is the one that tells.
+        plan.discard(stores, &NEVER).ok();
+        log.remove().ok();
+    })
 }
 
 /// Fails where the log is also what is sealed, or where the sealed file will be.
@@ -311,7 +317,8 @@ mod tests {
         fs::write(&given.log, "").unwrap();
         let plan = Plan::new(&given.keyset, &given.order(), &given.stores).unwrap();
         assert!(given.files().len() > 2);
-        let error = begin(Log::read_only(&given.log), &plan, &given.stores, &NEVER).unwrap_err();
+        let mut log = Log::read_only(&given.log);
+        let error = begin(&mut log, &plan, &given.stores).unwrap_err();
         assert!(error.to_string().contains("log"), "{error}");
         assert_eq!(given.files(), [given.plain()]);
         plan.discard(&given.stores, &NEVER).expect("what is gone is no error");

@@ -87,7 +87,7 @@ impl Log {
     }
 
     /// Removes it.
-    pub(crate) fn remove(self) -> Result<(), Error> {
+    pub(crate) fn remove(&self) -> Result<(), Error> {
         let removed = std::fs::remove_file(&self.path);
         removed.map_err(Error::of_io(format!("remove {}", self.path.display())))
     }

@@ -1,6 +1,9 @@
 //! An object that is made of parts: it is invisible until all of them are put together.
 
-use std::sync::atomic::AtomicBool;
+use std::{
+    panic::resume_unwind,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use lanecrypt_tink::SegmentLayout;
 use object_store::{
@@ -9,7 +12,11 @@ use object_store::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Stores, location::Address, runtime::wait};
+use crate::{
+    Error, Stores,
+    location::Address,
+    runtime::{runtime, wait},
+};
 
 /// Least bytes of a part that is not the last.
 pub(crate) const LEAST_PART: u64 = 5 << 20;
@@ -30,8 +37,20 @@ impl Upload {
         address: &Address,
         cancel: &AtomicBool,
     ) -> Result<Self, Error> {
-        let client = stores.client(address.bucket())?;
-        let begun = wait(client.create_multipart(address.key()), cancel)?;
+        let (client, key) = (stores.client(address.bucket())?, address.key().clone());
+        let of_task = (Arc::clone(&client), key.clone());
+        let mut task =
+            runtime()?.spawn(async move { of_task.0.create_multipart(&of_task.1).await });
+        let begun = wait(&mut task, cancel).inspect_err(|_| {
+            // It may have begun without this having heard its name, without which it could not be given up.
+            let give_up = async move {
+                if let Ok(Ok(upload)) = task.await {
+                    client.abort_multipart(&key, &upload).await.ok();
+                }
+            };
+            runtime().map(|runtime| runtime.spawn(give_up)).ok();
+        })?;
+        let begun = begun.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
         let begun = begun.map_err(|error| Error::of_store("begin to write", address, &error))?;
         Ok(Self(begun))
     }

@@ -11,7 +11,9 @@ use std::{
     net::TcpStream,
     ops::Range,
     os::fd::{FromRawFd, OwnedFd},
-    process, slice,
+    process,
+    ptr::NonNull,
+    slice,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -25,7 +27,7 @@ pub(crate) mod image;
 
 /// A buffer of a Python object, which Python neither moves nor frees until this is dropped. That of `pyo3` refuses those
 /// without shape or strides, which objects of one element and arrays of ctypes have.
-struct Buffer(Box<python::Py_buffer>);
+struct Buffer(NonNull<python::Py_buffer>);
 
 // SAFETY: what Python has filled in stays as it is; memory behind it is used only by who has a claim, and the buffer is
 // released by who has the interpreter's lock.
@@ -37,24 +39,30 @@ impl Buffer {
     /// # Errors
     /// `TypeError` for objects without a buffer; those of the object.
     fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let mut view = Box::new(python::Py_buffer::new());
-        let (object_address, place) = (object.as_ptr(), &raw mut *view);
-        // SAFETY: this thread has the interpreter's lock, and the object lives. The view is at its place, where it may
-        // point to itself, until it is released.
-        let filled =
-            unsafe { python::PyObject_GetBuffer(object_address, place, python::PyBUF_FULL_RO) };
-        if filled == 0 { Ok(Self(view)) } else { Err(PyErr::fetch(object.py())) }
+        // By a pointer: Python may let the view point to itself.
+        let view = Self(NonNull::from(Box::leak(Box::new(python::Py_buffer::new()))));
+        // SAFETY: this thread has the interpreter's lock, and the object lives. The view stays at its place until it is
+        // released; where it is not filled in, it has no object, and releasing it does nothing.
+        let filled = unsafe {
+            python::PyObject_GetBuffer(object.as_ptr(), view.0.as_ptr(), python::PyBUF_FULL_RO)
+        };
+        if filled == 0 { Ok(view) } else { Err(PyErr::fetch(object.py())) }
+    }
+
+    fn view(&self) -> &python::Py_buffer {
+        // SAFETY: it is this one's until the drop, and Python does not change it meanwhile.
+        unsafe { self.0.as_ref() }
     }
 
     fn is_contiguous(&self) -> bool {
         let order = c_char::from_ne_bytes(*b"C");
         // SAFETY: Python has filled in the view, which is only read.
-        unsafe { python::PyBuffer_IsContiguous(&raw const *self.0, order) != 0 }
+        unsafe { python::PyBuffer_IsContiguous(self.view(), order) != 0 }
     }
 
     /// Bytes from an element to the next, in each dimension; none where they lie one after the other anyway.
     fn strides(&self) -> &[isize] {
-        let Self(view) = self;
+        let view = self.view();
         if view.strides.is_null() {
             return &[];
         }
@@ -65,12 +73,13 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        let view = &raw mut *self.0;
         // Once the interpreter has ended there is nothing to release.
         Python::try_attach(|_| {
-            // SAFETY: this thread has the interpreter's lock; the view was filled in, and is released once.
-            unsafe { python::PyBuffer_Release(view) }
+            // SAFETY: this thread has the interpreter's lock, and the view is released once.
+            unsafe { python::PyBuffer_Release(self.0.as_ptr()) }
         });
+        // SAFETY: it was leaked when this was made, and nothing has it any more.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
 
@@ -96,7 +105,7 @@ impl Bytes {
                 buffer.strides()
             )));
         }
-        let part = 0..buffer.0.len.unsigned_abs();
+        let part = 0..buffer.view().len.unsigned_abs();
         Ok(Self { buffer: Arc::new(buffer), part, name })
     }
 
@@ -122,12 +131,12 @@ impl Bytes {
 
     /// Where they lie.
     pub(crate) fn addresses(&self) -> Range<usize> {
-        let start = self.buffer.0.buf.addr();
+        let start = self.buffer.view().buf.addr();
         start + self.part.start..start + self.part.end
     }
 
     fn address(&self) -> *mut u8 {
-        self.buffer.0.buf.cast::<u8>().wrapping_add(self.part.start)
+        self.buffer.view().buf.cast::<u8>().wrapping_add(self.part.start)
     }
 
     /// For reading, until the result is dropped.
@@ -144,7 +153,7 @@ impl Bytes {
     /// # Errors
     /// `BufferError` for a read-only object, and while another call uses these bytes.
     pub(crate) fn to_write(&self) -> PyResult<Writing> {
-        if self.buffer.0.readonly != 0 {
+        if self.buffer.view().readonly != 0 {
             return Err(PyBufferError::new_err(format!(
                 "{} is read-only, and the result should be written there",
                 self.name

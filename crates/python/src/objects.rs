@@ -3,7 +3,7 @@
 use std::{
     path::PathBuf,
     sync::{
-        Mutex, MutexGuard, OnceLock, TryLockError,
+        Mutex, MutexGuard, OnceLock, PoisonError, TryLockError,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     thread,
@@ -141,27 +141,32 @@ impl Driver {
         }
     }
 
-    /// Runs `work` with what this holds, while signals are served; gives nothing where it was closed.
-    fn try_with<T: Send>(
+    /// Runs `work`, which asks a store, with what this holds, while signals are served.
+    fn with_store(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(Held<'_>, &AtomicBool) -> Option<Result<T, Error>> + Send,
-    ) -> PyResult<Option<T>> {
-        running::run(py, None, |run| {
+        work: impl FnOnce(&mut lanecrypt_objects::Driver, &AtomicBool) -> Result<(), Error> + Send,
+    ) -> PyResult<()> {
+        let done = running::run(py, None, |run| {
             let cancel = run.cancelled();
-            work(self.held(cancel)?, cancel).transpose()
-        })
+            self.held(cancel)?.as_mut().map(|driver| work(driver, cancel)).transpose()
+        })?;
+        done.ok_or_else(closed)
     }
 
-    /// As [`try_with`](Self::try_with); one that was closed is an error.
+    /// Runs `work`, which asks no store, with what this holds; others wait for it without the interpreter's lock.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(Held<'_>, &AtomicBool) -> Option<Result<T, Error>> + Send,
+        work: impl FnOnce(&mut lanecrypt_objects::Driver) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        let done = self.try_with(py, work)?;
-        done.ok_or_else(|| PyValueError::new_err("the driver is closed"))
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        py.detach(|| lock().as_mut().map(work)).ok_or_else(closed)?.or_raise()
     }
+}
+
+fn closed() -> PyErr {
+    PyValueError::new_err("the driver is closed")
 }
 
 #[pymethods]
@@ -189,33 +194,36 @@ impl Driver {
     /// What those are told who seal parts.
     #[getter]
     fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
-        self.with(py, |driver, _| Some(Ok(Plan(driver.as_ref()?.plan().clone()))))
+        self.with(py, |driver| Ok(Plan(driver.plan().clone())))
     }
 
     /// The parts without a receipt; none once the job is committed.
     fn missing(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
-        self.with(py, |driver, _| Some(Ok(driver.as_ref()?.missing().collect())))
+        self.with(py, |driver| Ok(driver.missing().collect()))
     }
 
     /// Keeps a receipt of a part.
     fn acknowledge(&self, py: Python<'_>, receipt: &str) -> PyResult<()> {
         let receipt = Receipt::from_json(receipt).or_raise()?;
-        self.with(py, |mut driver, _| Some(driver.as_mut()?.acknowledge(receipt)))
+        self.with(py, |driver| driver.acknowledge(receipt))
     }
 
     /// Gives the sealed file its name, if no part is missing.
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |mut driver, cancel| Some(driver.as_mut()?.commit_unless(cancel)))
+        self.with_store(py, lanecrypt_objects::Driver::commit_unless)
     }
 
-    /// Gives the job up: what was written is removed, and the log. It is closed then.
+    /// Gives the job up: what was written is removed, and the log. It is closed then, and where this fails it is not.
     fn discard(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |mut driver, cancel| Some(driver.take()?.discard_unless(cancel)))
+        self.with_store(py, lanecrypt_objects::Driver::discard_unless)?;
+        self.close(py);
+        Ok(())
     }
 
     /// Lets others drive the job.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.try_with(py, |mut driver, _| driver.take().map(|_| Ok(()))).map(drop)
+    fn close(&self, py: Python<'_>) {
+        // Another thread may have it, as long as it commits.
+        py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take()));
     }
 
     fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -223,20 +231,18 @@ impl Driver {
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.close(py)
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        self.close(py);
     }
 
     fn __reduce_ex__(slf: &Bound<'_, Self>, _protocol: i32) -> PyResult<()> {
         crate::errors::not_pickled(slf, "its log carries the job")
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let plan =
-            self.try_with(py, |driver, _| Some(Ok(Plan(driver.as_ref()?.plan().clone()))))?;
-        Ok(match plan {
-            Some(plan) => format!("<Driver of {}>", plan.__repr__()),
-            None => "<Driver, closed>".to_owned(),
-        })
+    fn __repr__(&self, py: Python<'_>) -> String {
+        match self.plan(py) {
+            Ok(plan) => format!("<Driver of {}>", plan.__repr__()),
+            Err(_) => "<Driver, closed>".to_owned(),
+        }
     }
 }

@@ -37,11 +37,41 @@ impl Run {
     }
 
     /// Lets Python handle signals, and tells the caller how far this is.
-    fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
-        py.check_signals()?;
+    fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> Result<(), Raised> {
+        py.check_signals().map_err(Raised::BySignal)?;
         match progress {
-            Some(progress) => progress.call1(py, (self.done.load(Relaxed),)).map(drop),
+            Some(progress) => {
+                let told = progress.call1(py, (self.done.load(Relaxed),));
+                told.map(drop).map_err(Raised::ByProgress)
+            }
             None => Ok(()),
+        }
+    }
+}
+
+/// An exception that came while others worked.
+enum Raised {
+    /// Of a signal's handler, as `KeyboardInterrupt`.
+    BySignal(PyErr),
+    ByProgress(PyErr),
+}
+
+impl Raised {
+    fn error(self) -> PyErr {
+        match self {
+            Self::BySignal(error) | Self::ByProgress(error) => error,
+        }
+    }
+
+    /// Raises it after the work was complete, but for an exception of `progress`: who gets one takes the work for
+    /// cancelled.
+    fn after_the_end(self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+        match self {
+            Self::ByProgress(error) if error.is_instance_of::<PyException>(py) => {
+                error.write_unraisable(py, progress.map(|progress| progress.bind(py)));
+                Ok(())
+            }
+            raised => Err(raised.error()),
         }
     }
 }
@@ -62,22 +92,12 @@ pub(crate) fn run<T: Send, E: IntoPython + Send>(
     match py.detach(|| beside(&run, progress, work))? {
         (Ok(result), raised) => {
             let raised = raised.or_else(|| run.report(py, progress).err());
-            raised.map_or(Ok(()), |error| after_the_end(py, error, progress))?;
+            raised.map_or(Ok(()), |raised| raised.after_the_end(py, progress))?;
             Ok(result)
         }
-        (Err(_), Some(raised)) => Err(raised),
+        (Err(_), Some(raised)) => Err(raised.error()),
         (Err(error), None) => Err(error).or_raise(),
     }
-}
-
-/// Raises what came after the work was complete, as `KeyboardInterrupt`, but for an exception of `progress`:
-/// who gets one takes the work for cancelled.
-fn after_the_end(py: Python<'_>, error: PyErr, progress: Option<&Py<PyAny>>) -> PyResult<()> {
-    if !error.is_instance_of::<PyException>(py) {
-        return Err(error);
-    }
-    error.write_unraisable(py, progress.map(|progress| progress.bind(py)));
-    Ok(())
 }
 
 /// Runs `work` that nothing else can end, such as the reading of a pipe, on a thread of its own while this one serves
@@ -99,13 +119,13 @@ pub(crate) fn left_behind<T: Send + 'static>(
     py.detach(move || {
         let run = Run::default();
         while end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-            Python::attach(|py| run.report(py, None))?;
+            Python::attach(|py| run.report(py, None)).map_err(Raised::error)?;
         }
         Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 
-type Outcome<T, E> = (Result<T, E>, Option<PyErr>);
+type Outcome<T, E> = (Result<T, E>, Option<Raised>);
 
 fn beside<T: Send, E: Send>(
     run: &Run,

@@ -110,8 +110,8 @@ for call in [
     lambda: tink.Driver(log, keyset, store, sealed),
     lambda: tink.Driver(log, keyset, plain, store),
 ]:
-    threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
     try:
+        threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
         call()
     except KeyboardInterrupt:
         continue

@@ -187,8 +187,8 @@ except OSError as error:
 else:
     sys.exit("it was opened")
 signal.signal(signal.SIGINT, signal.default_int_handler)
-threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
 try:
+    threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
     tink.Keyset.load(sys.argv[1])
 except KeyboardInterrupt:
     sys.exit(0)

@@ -369,7 +369,8 @@ impl SealingJob {
     ///
     /// # Errors
     /// [`Error::PartsMissing`], [`Error::OutputLength`], [`Error::Io`]: the target is as it was, or the sealed file,
-    /// as [`is_committed`](Self::is_committed) tells.
+    /// as [`is_committed`](Self::is_committed) tells. Whoever commits must own the output where it would give somebody more
+    /// than the target does.
     pub fn commit(&self, target: &Path) -> Result<(), Error> {
         // A call that was killed may have left no more to do than this.
         if self.is_committed(target) {

@@ -125,7 +125,8 @@ impl Keyset {
     ///
     /// # Errors
     /// [`Error::WrongPassphrase`]; [`Error::Cost`] where the file asks for more than is willingly
-    /// spent, and [`Error::Memory`] for more than there is; [`Error::Json`], [`Error::Malformed`], [`Error::Parameter`] for what is no such file.
+    /// spent, and [`Error::Memory`] for more than there is; [`Error::Json`], [`Error::Malformed`],
+    /// [`Error::Parameter`] for what is no such file.
     pub fn from_json_with_passphrase(text: &str, passphrase: &[u8]) -> Result<Self, Error> {
         let Wrapped { kdf, tink } = parse("keyset under a passphrase", text)?;
         if kdf.algorithm != ALGORITHM || kdf.version != VERSION {

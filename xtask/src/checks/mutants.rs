@@ -22,7 +22,7 @@ use self::{
     trials::{Outcome, Trials},
 };
 use crate::{
-    command::{built_quickly, command, output, target},
+    command::{built_quickly, cargo, command, output, target},
     judges, kernels, packages,
     sources::tree,
     tools::MUTANTS,
@@ -224,12 +224,18 @@ impl Subject {
         fs::create_dir_all(&folder)?;
         let features = features(tests)?;
         let each = |option: &'static str| tests.iter().flat_map(move |package| [option, package]);
+        // Where they do not compile, none would be tried, and where they fail, each would seem noticed. The baseline of
+        // cargo-mutants runs only those of the package itself.
+        let mut test = cargo();
+        test.args(["test", "--quiet", "--features", &features]).args(each("--package"));
+        test.envs(workspace.environment.iter().cloned());
+        let status = workspace.run_in(&copy, &mut test)?;
+        ensure!(status.success(), "the tests of {} fail without a fault", self.package);
         let mut mutants = command(MUTANTS.path()?);
         mutants.args(["mutants", "--in-place", "--dir"]).arg(&copy).args(self.options(None));
         mutants.args(["--no-shuffle", "--colors", "never", "--features", &features]);
         mutants.args(each("--test-package")).args(rest.iter().flat_map(|mutant| mutant.chosen()));
-        // Where the tests do not compile, none would be tried, and where they fail, each would seem noticed.
-        mutants.args(["--baseline", "run", "--timeout", "600", "--build-timeout", "3600"]);
+        mutants.args(["--baseline", "skip", "--timeout", "600", "--build-timeout", "3600"]);
         mutants.arg("--output").arg(&folder).envs(workspace.environment.iter().cloned());
         let status = workspace.run_in(&copy, &mut mutants)?;
         // 2: some were missed; 3: some ran out of time.

@@ -4,7 +4,7 @@
 use anyhow::{Result, ensure};
 
 use crate::{
-    command::{apt_install, command, output},
+    command::{apt_install, command, output, said},
     test_programs,
 };
 
@@ -34,7 +34,10 @@ pub(crate) fn check() -> Result<()> {
     for cpu in CPUS {
         for program in &programs {
             let mut test = program.started_by(&[EMULATOR, "-cpu", cpu]);
-            output(test.arg("--quiet").env("PROPTEST_CASES", "4"))?;
+            let said = said(test.arg("--quiet").env("PROPTEST_CASES", "4"))?;
+            let lacks =
+                said.lines().any(|line| line.contains("doesn't support") && line.contains(".avx2"));
+            ensure!(!lacks, "this {EMULATOR} is too old: it has no AVX2");
         }
         println!("{cpu}: {} test programs pass", programs.len());
     }

@@ -149,17 +149,22 @@ pub(crate) fn an_interrupted_part_leaves_its_job() -> Outcome {
     let desk = Desk::new(&[])?;
     let [plain, target] = ["plain", "target"].map(|name| desk.path(name));
     // All holes, and more than is sealed before the signal comes.
-    File::create(&plain)?.set_len(4 << 30)?;
+    File::create(&plain)?.set_len(1 << 30)?;
     let new = ["job", "new", "--keyset", &desk.keys, text(&plain), text(&target)];
     let job = desk.file("job", &printed(&mut lanecrypt(&new), b"")?)?;
     let output = names(desk.folder())?.into_iter().find(|name| name.ends_with(".lanecrypt-tmp"));
     let output = desk.path(&output.ok_or("the job has no output")?);
     let seal = ["seal", "--keyset", &desk.keys, "--threads", "1", "--job", &job, "--part", "1/1"];
     let mut seal = lanecrypt(&[&seal[..], &[text(&plain), text(&target)]].concat());
-    let child = seal.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let mut child = seal.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let started = Instant::now();
-    while fs::metadata(&output)?.blocks() == 0 {
-        ensure(started.elapsed() < Duration::from_secs(20), "it does not begin")?;
+    let has_begun = || fs::metadata(&output).is_ok_and(|about| about.blocks() > 0);
+    while !has_begun() {
+        if started.elapsed() > Duration::from_secs(20) {
+            child.kill()?;
+            child.wait()?;
+            return Err("it does not begin".into());
+        }
         thread::sleep(Duration::from_millis(2));
     }
     send("-INT", &child.id().to_string())?;

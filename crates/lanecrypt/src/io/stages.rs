@@ -34,8 +34,7 @@ use std::{
 ///
 /// # Errors
 /// That of `write`, or else the first of `read` or `compute`; [`io::Error`] where no thread can be started, and where
-/// there are no `pieces`. After an
-/// error this returns when `read` next does.
+/// there are no `pieces`. After an error this returns when `read` next does.
 pub fn in_stages<P: Send, E: From<io::Error> + Send>(
     pieces: impl IntoIterator<Item = P>,
     read: impl FnMut(&mut P) -> Result<bool, E> + Send,

@@ -92,7 +92,10 @@ class Reader(io.RawIOBase):
 
     def readinto(self, buffer: Buffer) -> int:
         self._checkClosed()
-        view = memoryview(buffer).cast("B")[: self._left()]
+        view = memoryview(buffer)
+        if view.readonly or not view.c_contiguous:
+            return self._sealed.readinto(buffer, self._position)  # which says what is wrong
+        view = (view.cast("B") if view.nbytes else view.cast("B", [0]))[: self._left()]
         if view and len(view) >= self._sealed._segment(self._position)[1]:
             count = self._sealed.readinto(view, self._position)
         else:
@@ -120,15 +123,16 @@ class Reader(io.RawIOBase):
         return max(0, self._sealed.size - self._position)
 
     def _forget(self) -> None:
-        self._kept_start, self._kept = 0, b""
+        self._kept = 0, b""  # where it begins, and its bytes
 
     def _segment_from(self, place: int) -> memoryview:
         """What the segment that has this place of the plaintext has from there on: at least a byte."""
-        if not self._kept_start <= place < self._kept_start + len(self._kept):
+        start, kept = self._kept
+        if not start <= place < start + len(kept):
             start, length = self._sealed._segment(place)
-            self._kept = self._sealed.read(start, length)
-            self._kept_start = start
-        return memoryview(self._kept)[place - self._kept_start :]
+            kept = self._sealed.read(start, length)
+            self._kept = start, kept
+        return memoryview(kept)[place - start :]
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         self._checkClosed()

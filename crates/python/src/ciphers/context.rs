@@ -177,9 +177,9 @@ impl CipherContext {
 }
 
 /// Whether a message may go on after an update. How much an engine has run of one that failed is not known, nor
-/// where in the message it is: trying again might use a counter twice. Lengths are refused before anything runs.
+/// where in the message it is: trying again might use a counter twice. A long message is refused before anything runs.
 pub(super) fn may_go_on(result: &Result<(), Error>) -> bool {
-    matches!(result, Ok(()) | Err(Error::DataUnitLength { .. } | Error::MessageLength { .. }))
+    matches!(result, Ok(()) | Err(Error::MessageLength { .. }))
 }
 
 /// Checks that the result of an update fits.

@@ -21,8 +21,8 @@ use crate::{
 /// The target appears when it is complete, or not at all. `progress` is called on the caller's thread,
 /// some ten times a second and at the end, with the bytes done so far; an exception of it ends the call, as
 /// Ctrl-C does, and nothing is left behind. Where the target is there already, as at the last call, an
-/// `Exception` goes to `sys.unraisablehook`, and the function returns; what is none, such as
-/// `KeyboardInterrupt`, `SystemExit` or `asyncio.CancelledError`, is raised, and the target stays.
+/// `Exception` of it goes to `sys.unraisablehook`, and the function returns; what is none, such as `SystemExit` or
+/// `asyncio.CancelledError`, and what a signal's handler raises, is raised, and the target stays.
 #[pyfunction]
 #[pyo3(signature = (keyset, source, target, *, associated_data=None, backend="auto", threads=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]

@@ -25,7 +25,11 @@ pub(crate) fn keep_access(file: &File, old: &Metadata, target: &Path) -> io::Res
     if new.mode() & 0o7777 == permissions {
         return Ok(()); // also where the file is another user's
     }
-    file.set_permissions(Permissions::from_mode(permissions))
+    match file.set_permissions(Permissions::from_mode(permissions)) {
+        // Another user's, which gives nobody more.
+        Err(_) if new.mode() & 0o7777 & !permissions == 0 => Ok(()),
+        set => set,
+    }
 }
 
 /// The permissions of a mode. Where the file has not got the group, its own group gets what everybody gets.
